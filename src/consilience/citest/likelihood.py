@@ -1,0 +1,183 @@
+"""Likelihood-ratio logic: what a model looks like given the cross-products, and what two nested fits say."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from consilience.citest.combine import chi2_sf, symmetric
+from consilience.citest.question import Question
+from consilience.citest.result import CIResult, Direction
+from consilience.citest.study import Model, ProductsTotal, Study
+from consilience.data.kinds import Kind
+from consilience.glm.gram import estimable, gaussian_loglik, residual_sum
+from consilience.glm.kernel import Floats
+from consilience.glm.layout import Family, Shape, SiteEffects, family_of, n_parameters
+from consilience.glm.solver import Fit, Problem
+
+__all__ = ["Sketch", "gaussian_fit", "problem", "result", "sketch"]
+
+EXACT = 1e-13
+"""A residual sum of squares below this share of the total is rounding: the response is a function of the predictors."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sketch:
+    """A model after the cross-products are known: estimable columns (``keep`` counts within the predictors), observed levels, shape.
+
+    ``shape`` is None for a Gaussian response. ``varies`` is False where the response is constant (within every site, if sites have
+    intercepts of their own).
+    """
+
+    keep: tuple[int, ...]
+    levels: tuple[int, ...]
+    shape: Shape | None
+    varies: bool
+    spreads: Floats
+    shares: Floats
+    n: float
+
+    @property
+    def rank(self) -> int:
+        """Estimable columns."""
+        return len(self.keep)
+
+    @property
+    def per_column(self) -> int:
+        """Degrees of freedom that one column is worth."""
+        return 1 if self.shape is None else self.shape.slopes_per_column
+
+    def n_estimated(self, sites: int) -> int:
+        """Parameters that the data must determine, intercepts of ``sites`` sites included."""
+        if self.shape is None:
+            return self.rank + sites + 1
+        return self.shape.n_shared + sites * self.shape.n_intercepts
+
+
+def sketch(model: Model, found: ProductsTotal, study: Study) -> Sketch:
+    """Read a model's estimable columns and observed levels off the cross-products of its sample."""
+    positions = [i for name in model.predictors for i in found.columns[name]]
+    kept = set(estimable(found.gram, positions))
+    keep = tuple(j for j, i in enumerate(positions) if i in kept)
+    response = study.schema[model.response]
+    own = found.columns[model.response]
+    varies = bool((np.diag(found.gram)[own] > 0).any())
+    spreads = np.sqrt(np.maximum(np.diag(found.gram)[[positions[j] for j in keep]], 0.0) / max(found.n, 1.0))
+    if response.kind is Kind.CONTINUOUS:
+        return Sketch(keep, (), None, varies, spreads, np.empty(0), found.n)
+    counts = found.levels[model.response]
+    levels = tuple(int(i) for i in np.flatnonzero(counts > 0))
+    varies = varies and len(levels) > 1
+    shape = Shape(family_of(response.kind, max(len(levels), 2), study.options.ordinal), len(keep), max(len(levels), 2))
+    return Sketch(keep, levels, shape, varies, spreads, counts[list(levels)] / max(found.n, 1.0), found.n)
+
+
+def gaussian_fit(model: Model, shape: Sketch, found: ProductsTotal, study: Study) -> Fit:
+    """A Gaussian model's fit: closed form, in the response's own unit."""
+    positions = [i for name in model.predictors for i in found.columns[name]]
+    (response,) = found.columns[model.response]
+    rss = residual_sum(found.gram, response, [positions[j] for j in shape.keep], study.options.ridge)
+    floor = EXACT * float(found.gram[response, response])
+    exponent = (study.exponents or {}).get(model.response, 0)
+    loglik = gaussian_loglik(max(rss, floor), found.n) - found.n * exponent * math.log(2.0)
+    return Fit(loglik, 0, converged=True, separated=rss <= floor)
+
+
+def problem(shape: Sketch, study: Study) -> Problem:
+    """Starting point and scales of an iterative fit: zero slopes, thresholds and intercepts from the level counts."""
+    assert shape.shape is not None
+    size, options = shape.shape, study.options
+    sites = options.n_sites
+    start = np.zeros(n_parameters(size, options.effects, sites))
+    scale = np.zeros_like(start)
+    n_slopes = size.n_columns * size.slopes_per_column
+    scale[:n_slopes] = np.tile(shape.spreads, size.slopes_per_column)
+    scale[size.n_shared :] = 1.0
+    shares = shape.shares
+    if size.family is Family.MULTINOMIAL:
+        intercepts = np.log(shares[1:] / shares[0])
+    else:
+        cumulative = np.cumsum(shares)[:-1]
+        thresholds = np.log(cumulative / (1.0 - cumulative))
+        intercepts = thresholds
+        if size.family is Family.LOGIT:
+            intercepts = -thresholds
+        elif size.family is Family.PROPORTIONAL:
+            start[n_slopes : size.n_shared] = thresholds[1:] - thresholds[0]
+            intercepts = np.array([thresholds.mean()])
+    copies = {SiteEffects.NONE: 1, SiteEffects.JOINT: sites}.get(options.effects, 0)
+    start[size.n_shared :] = np.tile(intercepts, copies)
+    return Problem(
+        start,
+        scale,
+        n_slopes,
+        increasing=slice(n_slopes, size.n_shared) if size.family is Family.PROPORTIONAL else None,
+        barrier=size.family is Family.GENERALIZED,
+        quadratic=options.effects is not SiteEffects.COORDINATE,
+        ridge=options.ridge,
+        weight=shape.n,
+    )
+
+
+def refusal(question: Question, response: str, restricted: Sketch, full: Sketch, study: Study, sites: int) -> str:
+    """Why a direction is not informative, or the empty string."""
+    predictor = question.y if response == question.x else question.x
+    within = "" if study.options.effects is SiteEffects.NONE else " within any site"
+    if not full.varies:
+        return f"{response} does not vary{within} in the rows of this test"
+    if full.rank == restricted.rank:
+        given = f" once {', '.join(question.given)} is known" if question.given else ""
+        return f"{predictor} does not vary{within}{given} in the rows of this test"
+    needed = full.n_estimated(1 if study.options.effects is SiteEffects.NONE else sites)
+    if full.n <= needed:
+        return f"{int(full.n)} rows are too few for the {needed} parameters of the model of {response}"
+    return ""
+
+
+def direction(response: str, predictor: str, df: int, restricted: Fit, full: Fit, *, gaussian: bool) -> Direction:
+    """Compare two nested fits."""
+    if gaussian and restricted.separated:
+        return silent(response, predictor, f"{response} is an exact function of the conditioning variables")
+    statistic = max(0.0, 2.0 * (full.loglik - restricted.loglik))
+    return Direction(
+        response,
+        predictor,
+        statistic,
+        df,
+        chi2_sf(statistic, df),
+        restricted.loglik,
+        full.loglik,
+        converged=restricted.converged and full.converged,
+        separated=restricted.separated or full.separated,
+    )
+
+
+def silent(response: str, predictor: str, reason: str) -> Direction:
+    """A direction that is not informative."""
+    return Direction(response, predictor, 0.0, 0, 1.0, math.nan, math.nan, reason=reason)
+
+
+def result(question: Question, directions: tuple[Direction, ...], n: int, contributors: int, rounds: int, reason: str = "") -> CIResult:
+    """Combine the directions that are informative."""
+    speaking = [d for d in directions if d.informative]
+    if len(speaking) == 2:
+        p = symmetric(speaking[0].p_value, speaking[1].p_value)
+    else:
+        p = speaking[0].p_value if speaking else 1.0
+    if not speaking and not reason:
+        reason = "; ".join(dict.fromkeys(d.reason for d in directions))
+    return CIResult(
+        question.x,
+        question.y,
+        question.given,
+        p,
+        n,
+        contributors,
+        rounds,
+        informative=bool(speaking),
+        reason="" if speaking else reason,
+        converged=all(d.converged for d in directions),
+        directions=directions,
+    )

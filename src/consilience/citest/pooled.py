@@ -1,0 +1,74 @@
+"""The yardstick: all rows in one place, the site as a factor in every model.
+
+Nothing is federated here: one table, one design matrix with site dummies, the same response
+models. What the federated test computes must equal this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from consilience.citest.batch import batch, drive
+from consilience.citest.interface import CITest, Progress
+from consilience.citest.question import Question
+from consilience.citest.result import CIResult
+from consilience.citest.site import SiteWorker
+from consilience.citest.study import Options, Study
+from consilience.data.kinds import Kind, Variable
+from consilience.data.schema import Schema
+from consilience.data.table import Table
+from consilience.glm.layout import Ordinal, SiteEffects
+
+__all__ = ["Pooled"]
+
+SITE = "(site)"
+
+
+class Pooled(CITest):
+    """CI tests on the rows of all sites together; made by :func:`consilience.pooled`."""
+
+    def __init__(
+        self,
+        frames: dict[str, pl.DataFrame],
+        schema: Schema,
+        *,
+        site_factor: bool = True,
+        ordinal: Ordinal = Ordinal.PROPORTIONAL,
+        ridge: float = 0.0,
+    ) -> None:
+        self.schema = schema
+        self.variables = tuple(schema)
+        self.datasets = tuple(dict.fromkeys(frozenset(f.columns) & frozenset(schema) for f in frames.values()))
+        parts = [_as_labels(frame, schema).with_columns(pl.lit(name).alias(SITE)) for name, frame in frames.items()]
+        factor = Variable(SITE, Kind.MULTINOMIAL, tuple(frames))
+        full = Schema([*schema.values(), factor])
+        self._worker = SiteWorker(Table(pl.concat(parts, how="diagonal"), full, "the pooled data"))
+        self._study = Study(full, Options(SiteEffects.NONE, ordinal, ridge, 1, (SITE,) if site_factor else ()))
+
+    def answer(self, questions: Sequence[Question], progress: Progress | None = None) -> list[CIResult]:
+        """Answer checked questions, in order."""
+        results = drive(batch(questions, self._study, progress), self._worker.answer)
+        return [replace(r, contributors=self._sites(r)) for r in results]
+
+    def _sites(self, result: CIResult) -> int:
+        """How many sites have rows in a test."""
+        table = self._worker.table
+        rows = table.complete((result.x, result.y, *result.given))
+        codes = table.codes[SITE]
+        return len(np.unique(codes if rows.index is None else codes[rows.index]))
+
+
+def _as_labels(frame: pl.DataFrame, schema: Schema) -> pl.DataFrame:
+    """Columns in types that concatenate: numbers as floats, levels as their labels."""
+    table = Table(frame, schema, "the pooled data")
+    columns: dict[str, pl.Series] = {}
+    for name, numbers in table.numbers.items():
+        columns[name] = pl.Series(name, numbers)
+    for name, codes in table.codes.items():
+        levels = schema[name].levels
+        columns[name] = pl.Series(name, [levels[c] if c >= 0 else None for c in codes.tolist()], dtype=pl.String)
+    return pl.DataFrame(columns)

@@ -1,0 +1,132 @@
+"""What a server asks of a site, as typed messages, and how long the answer is.
+
+Every answer is one flat vector of floats whose length follows from the request and the study's schema alone. A site that cannot
+contribute sends zeros of that length; only sums over sites are ever looked at.
+"""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from consilience.citest.question import Question
+from consilience.data.design import Coding, ModelRows, n_columns
+from consilience.data.schema import Schema
+from consilience.glm.kernel import Floats
+from consilience.glm.layout import Ordinal, Shape, SiteEffects, answer_size, family_of, n_parameters
+
+__all__ = ["Evaluate", "LocalTests", "Locate", "ModelAsk", "Products", "Request", "Survey", "answer_length", "products_length"]
+
+LOCAL_FIELDS = 3
+
+
+class Survey(msgspec.Struct, frozen=True, tag="survey"):
+    """Per variable set: (holds it with a complete row?, complete rows). Per name in ``spreads``: (votes?, exponent of its spread)."""
+
+    sets: tuple[tuple[str, ...], ...]
+    spreads: tuple[str, ...] = ()
+
+
+class Locate(msgspec.Struct, frozen=True, tag="locate"):
+    """Per continuous variable: (rows, sum in units of two to its exponent). Asked only where sites have no intercepts of their own."""
+
+    variables: tuple[str, ...]
+    exponents: dict[str, int]
+
+
+class Products(msgspec.Struct, frozen=True, tag="products"):
+    """Per variable set: n, level counts, column sums, and the upper triangle of the cross-products of all columns."""
+
+    sets: tuple[tuple[str, ...], ...]
+    exponents: dict[str, int]
+    locations: dict[str, float] | None = None
+
+
+class ModelAsk(msgspec.Struct, frozen=True):
+    """One model at one β. ``keep`` are its estimable columns, ``levels`` the response levels that occur in the study's sample."""
+
+    response: str
+    predictors: tuple[str, ...]
+    sample: tuple[str, ...]
+    keep: tuple[int, ...]
+    levels: tuple[int, ...]
+    beta: bytes
+    mu: float = 0.0
+
+    @property
+    def rows(self) -> ModelRows:
+        """The model without its parameters."""
+        return ModelRows(self.response, self.predictors, self.sample)
+
+    @property
+    def point(self) -> Floats:
+        """β as an array."""
+        return np.frombuffer(self.beta, dtype="<f8")
+
+    def shape(self, schema: Schema, ordinal: Ordinal) -> Shape:
+        """The model's size."""
+        return Shape(family_of(schema[self.response].kind, len(self.levels), ordinal), len(self.keep), len(self.levels))
+
+
+class Evaluate(msgspec.Struct, frozen=True, tag="evaluate"):
+    """Many models at once: for each the vector that :mod:`consilience.glm.layout` describes, one after the other.
+
+    ``run`` names the batch: within it a site starts its search over intercepts where it ended last time.
+    """
+
+    run: int
+    models: tuple[ModelAsk, ...]
+    effects: SiteEffects
+    ordinal: Ordinal
+    n_sites: int
+    exponents: dict[str, int]
+    locations: dict[str, float] | None = None
+
+
+class LocalTests(msgspec.Struct, frozen=True, tag="local"):
+    """Per question: (answers it?, rows, -2 log p) of the site's own test."""
+
+    questions: tuple[Question, ...]
+    ordinal: Ordinal
+    ridge: float = 0.0
+
+
+Request = Survey | Locate | Products | Evaluate | LocalTests
+
+
+def products_length(schema: Schema, variables: tuple[str, ...]) -> int:
+    """Numbers per variable set in the answer to :class:`Products`.
+
+    >>> products_length(Schema({"A": "continuous", "C": "binary"}), ("A", "C"))
+    8
+    """
+    p = n_columns(schema, variables)
+    levels = sum(len(schema[name].levels) for name in variables)
+    return 1 + levels + p + p * (p + 1) // 2
+
+
+def answer_length(request: Request, schema: Schema) -> int:
+    """Length of the answer to any request.
+
+    >>> answer_length(Survey((("A", "C"),), ("A",)), Schema({"A": "continuous", "C": "binary"}))
+    4
+    """
+    if isinstance(request, Survey):
+        return 2 * len(request.sets) + 2 * len(request.spreads)
+    if isinstance(request, Locate):
+        return 2 * len(request.variables)
+    if isinstance(request, Products):
+        return sum(products_length(schema, variables) for variables in request.sets)
+    if isinstance(request, LocalTests):
+        return LOCAL_FIELDS * len(request.questions)
+    return sum(model_length(model, request, schema) for model in request.models)
+
+
+def model_length(model: ModelAsk, request: Evaluate, schema: Schema) -> int:
+    """Numbers for one model of an :class:`Evaluate` request."""
+    return answer_size(n_parameters(model.shape(schema, request.ordinal), request.effects, request.n_sites))
+
+
+def coding_of(request: Products | Evaluate) -> Coding:
+    """How a request wants columns coded."""
+    return Coding(request.exponents, request.locations)

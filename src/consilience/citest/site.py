@@ -1,0 +1,159 @@
+"""One site's answers to requests, from its encoded table alone."""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from typing import Any
+
+import numpy as np
+
+from consilience.citest.batch import batch, drive
+from consilience.citest.combine import chi2_log_sf, log_symmetric
+from consilience.citest.requests import (
+    LOCAL_FIELDS,
+    Evaluate,
+    LocalTests,
+    Locate,
+    ModelAsk,
+    Products,
+    Request,
+    Survey,
+    answer_length,
+    coding_of,
+    products_length,
+)
+from consilience.citest.result import CIResult
+from consilience.citest.study import Options, Study
+from consilience.data.design import build, cross_products
+from consilience.data.table import Table
+from consilience.glm.kernel import Floats, Kernel
+from consilience.glm.layout import Shape, SiteEffects, answer_size, n_parameters, pack
+from consilience.glm.site_effects import WarmStart, answer, make_kernel
+
+__all__ = ["SiteWorker"]
+
+CACHE_BYTES = 96 << 20
+EXPONENT_STEP = 8
+"""Spreads are told in powers of 2⁸ only: enough to keep numbers in range, and little more than the unit."""
+
+
+class SiteWorker:
+    """Answers requests over one table. It keeps designs (up to ``cache_bytes``) and, within a run, its intercepts.
+
+    >>> import polars as pl
+    >>> from consilience.data.schema import Schema
+    >>> table = Table(pl.DataFrame({"C": [0, 1, 1]}), Schema({"C": "binary"}), "muenster")
+    >>> SiteWorker(table).answer(Survey((("C",),)))
+    array([1., 3.])
+    """
+
+    def __init__(self, table: Table, cache_bytes: int = CACHE_BYTES) -> None:
+        self.table = table
+        self._kernels: OrderedDict[Any, tuple[Kernel | None, int]] = OrderedDict()
+        self._cache_bytes, self._cached = cache_bytes, 0
+        self._run: int | None = None
+        self._warm: dict[Any, WarmStart | None] = {}
+
+    def answer(self, request: Request, site: int = 0) -> Floats:
+        """The flat vector for ``request``; ``site`` is this site's position, needed where intercepts are joint."""
+        if isinstance(request, Survey):
+            return self._survey(request)
+        if isinstance(request, Locate):
+            return self._locate(request)
+        if isinstance(request, Products):
+            return self._products(request)
+        if isinstance(request, LocalTests):
+            return self._local(request)
+        return self._evaluate(request, site)
+
+    def _survey(self, request: Survey) -> Floats:
+        answer: list[float] = []
+        for variables in request.sets:
+            n = self.table.complete(variables).n if self.table.holds(variables) else 0
+            answer += [float(n > 0), float(n)]
+        for name in request.spreads:
+            values = self.table.numbers.get(name)
+            spread = 0.0 if values is None else float(np.nanstd(values))
+            votes = spread > 0.0 and math.isfinite(spread)
+            answer += [1.0, EXPONENT_STEP * round(math.log2(spread) / EXPONENT_STEP)] if votes else [0.0, 0.0]
+        return np.array(answer)
+
+    def _locate(self, request: Locate) -> Floats:
+        answer: list[float] = []
+        for name in request.variables:
+            values = self.table.numbers.get(name, np.empty(0))
+            values = values[~np.isnan(values)]
+            answer += [float(len(values)), float(np.ldexp(values, -request.exponents.get(name, 0)).sum())]
+        return np.array(answer)
+
+    def _products(self, request: Products) -> Floats:
+        schema = self.table.schema
+        parts: list[Floats] = []
+        for variables in request.sets:
+            if not self.table.holds(variables):
+                parts.append(np.zeros(products_length(schema, variables)))
+                continue
+            found = cross_products(self.table, variables, coding_of(request))
+            parts += [np.array([float(found.n)]), found.levels, found.sums, found.gram[np.triu_indices(len(found.sums))]]
+        return np.concatenate(parts)
+
+    def _evaluate(self, request: Evaluate, site: int) -> Floats:
+        if request.run != self._run:
+            self._run, self._warm = request.run, {}
+        vector = np.zeros(answer_length(request, self.table.schema))
+        position = 0
+        seen: dict[Any, Floats] = {}
+        for model in request.models:
+            shape = model.shape(self.table.schema, request.ordinal)
+            length = answer_size(n_parameters(shape, request.effects, request.n_sites))
+            if self.table.holds(model.sample):
+                rows = self.table.complete(model.sample)
+                key = (model.response, model.predictors, rows.key, model.keep, model.levels)
+                point = (key, model.beta, model.mu)
+                if point not in seen:  # samples that differ elsewhere may be the same rows here
+                    seen[point] = self._one(model, shape, request, site, key)
+                vector[position : position + length] = seen[point]
+            position += length
+        return vector
+
+    def _one(self, model: ModelAsk, shape: Shape, request: Evaluate, site: int, key: Any) -> Floats:
+        kernel = self._kernel(model, shape, request, key)
+        warm = self._warm.get(key)
+        total, self._warm[key] = answer(kernel, shape, request.effects, model.point, site, request.n_sites, warm)
+        return pack(total)
+
+    def _kernel(self, model: ModelAsk, shape: Shape, request: Evaluate, key: Any) -> Kernel | None:
+        coding = coding_of(request)
+        locations = None if coding.locations is None else tuple(sorted(coding.locations.items()))
+        full_key = (key, shape, request.effects, model.mu, tuple(sorted(coding.exponents.items())), locations)
+        if full_key in self._kernels:
+            self._kernels.move_to_end(full_key)
+            return self._kernels[full_key][0]
+        design = build(self.table, model.rows, model.keep, coding)
+        code = np.full(len(self.table.schema[model.response].levels), -1, dtype=np.int32)
+        code[list(model.levels)] = np.arange(len(model.levels), dtype=np.int32)
+        response = code[design.response]
+        kernel = make_kernel(design.__class__(design.columns, response, design.weights), shape, request.effects, model.mu)
+        size = 4 * design.nbytes + 512
+        self._kernels[full_key] = (kernel, size)
+        self._cached += size
+        while self._cached > self._cache_bytes and len(self._kernels) > 1:
+            _, (_, freed) = self._kernels.popitem(last=False)
+            self._cached -= freed
+        return kernel
+
+    def _local(self, request: LocalTests) -> Floats:
+        results = self.test_alone(request)
+        vector = np.zeros(LOCAL_FIELDS * len(results))
+        for i, result in enumerate(results):
+            logs = [chi2_log_sf(d.statistic, d.df) for d in result.directions if d.informative]
+            if result.informative and logs:
+                log_p = logs[0] if len(logs) == 1 else log_symmetric(logs[0], logs[1])
+                vector[LOCAL_FIELDS * i : LOCAL_FIELDS * (i + 1)] = [1.0, result.n, -2.0 * log_p]
+        return vector
+
+    def test_alone(self, request: LocalTests) -> list[CIResult]:
+        """The site's own tests: the same models, fitted on its own rows only."""
+        study = Study(self.table.schema, Options(SiteEffects.PROFILED, request.ordinal, request.ridge))
+        return drive(batch(request.questions, study), SiteWorker(self.table, self._cache_bytes).answer)

@@ -1,0 +1,57 @@
+"""``consilience``: the commands, and how errors become exit codes.
+
+0: answered. 1: a defect of the program. 2: bad input, with a message that says the way out. 3: the data cannot answer. 130: interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+from rich.console import Console
+
+from consilience import __version__
+from consilience.cli.demo import demo
+from consilience.cli.independence import independence
+from consilience.errors import ConsilienceError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="consilience",
+    help="Causal discovery across data sets that may not leave their sites.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(value: bool) -> None:
+    if value:
+        print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _root(version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version and exit.")) -> None:
+    del version
+
+
+app.command("demo")(demo)
+app.command("test")(independence)
+
+
+def main() -> None:
+    """Run a command; an error of ours is one line on standard error and exit code 2."""
+    try:
+        app()
+    except ConsilienceError as error:
+        Console(stderr=True).print(f"[bold red]error:[/] {_escape(str(error))}", soft_wrap=True, highlight=False)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        Console(stderr=True).print("interrupted")
+        sys.exit(130)
+
+
+def _escape(text: str) -> str:
+    return text.replace("[", r"\[")

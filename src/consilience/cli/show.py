@@ -1,0 +1,69 @@
+"""Tables for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.table import Table
+
+from consilience.citest import CIResult
+from consilience.federation import Client
+
+__all__ = ["format_p", "kinds_table", "result_table"]
+
+
+def format_p(p: float) -> str:
+    """A p-value for people.
+
+    >>> format_p(0.03379), format_p(1e-30)
+    ('0.0338', '<1e-15')
+    """
+    if p < 1e-15:
+        return "<1e-15"
+    return f"{p:.4f}" if p >= 1e-4 else f"{p:.1e}"
+
+
+def kinds_table(clients: Sequence[Client], names: Sequence[str]) -> Table:
+    """How each site's columns were read."""
+    table = Table(title="Variables as read", title_justify="left")
+    for heading in ("site", "variable", "kind", "because", "levels", "missing"):
+        table.add_column(heading, justify="right" if heading == "missing" else "left")
+    for client in clients:
+        rows = {row["name"]: row for row in client.variables.iter_rows(named=True)}
+        first = True
+        for name in names:
+            row = rows.get(name)
+            site = client.name if first else ""
+            first = False
+            if row is None:
+                table.add_row(site, name, "[dim]not measured[/]", "", "", "")
+            else:
+                table.add_row(site, name, row["kind"], row["because"], " ".join(row["levels"]), str(row["missing"]))
+        table.add_section()
+    return table
+
+
+def result_table(result: CIResult, method: str) -> Table:
+    """One result with both directions."""
+    given = f" | {', '.join(result.given)}" if result.given else ""
+    verdict = f"p = {format_p(result.p_value)}" if result.informative else f"not informative: {result.reason}"
+    caption = f"{method}: {verdict}; n = {result.n}, sites = {result.contributors}, rounds = {result.rounds}"
+    if not result.converged:
+        caption += "; NOT CONVERGED"
+    table = Table(title=f"{result.x} ⫫ {result.y}{given}", title_justify="left", caption=caption, caption_justify="left")
+    for heading in ("response", "statistic", "df", "p", "log-lik. without", "log-lik. with", "note"):
+        table.add_column(heading, justify="left" if heading in ("response", "note") else "right")
+    for d in result.directions:
+        note = d.reason or ("perfectly predicted level" if d.separated else "")
+        table.add_row(
+            d.response,
+            f"{d.statistic:.4f}",
+            str(d.df),
+            format_p(d.p_value),
+            f"{d.loglik_restricted:.2f}",
+            f"{d.loglik_unrestricted:.2f}",
+            note,
+        )
+    if not result.directions:
+        table.add_row("[dim]only combined p-values[/]", "", "", format_p(result.p_value), "", "", "")
+    return table

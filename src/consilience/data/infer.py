@@ -1,0 +1,151 @@
+"""From a column's type to a variable's kind, and the reason in words.
+
+Float is continuous, boolean binary, integer ordinal, text multinomial, as the paper has it; and as users need it: an integer column
+of zeros and ones is binary, one with more than ten distinct values continuous. What a site's owner declares always wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+import polars as pl
+
+from consilience.data.kinds import Kind, Variable, as_kind, have_natural_order, level_label, sort_levels
+from consilience.data.schema import Declaration
+from consilience.errors import InfiniteValueError, KindError, NullColumnError, UnknownLevelError, UnknownVariableError
+
+__all__ = ["declare", "labels_of"]
+
+MOST_INTEGER_LEVELS = 10
+"""An integer column with more distinct values than this is continuous unless declared otherwise."""
+
+
+def declare(
+    frame: pl.DataFrame,
+    owner: str,
+    kinds: Mapping[str, str | Kind] | None = None,
+    levels: Mapping[str, Iterable[Any]] | None = None,
+    ordered: Collection[str] = (),
+) -> dict[str, Declaration]:
+    """One declaration per column of ``frame``.
+
+    >>> frame = pl.DataFrame({"age": [61.5, 70.0], "sex": ["f", "m"], "stage": [1, 3]})
+    >>> {name: d.variable.kind.value for name, d in declare(frame, "muenster").items()}
+    {'age': 'continuous', 'sex': 'multinomial', 'stage': 'ordinal'}
+    """
+    kinds = kinds or {}
+    labels = {name: tuple(level_label(v) for v in values) for name, values in (levels or {}).items()}
+    for name in (*kinds, *labels):
+        if name not in frame.columns:
+            raise UnknownVariableError(f"{owner!r} has no column {name!r} to declare. It has: {', '.join(frame.columns)}.")
+    return {
+        column.name: _declare_one(column, owner, kinds.get(column.name), labels.get(column.name), is_ordered=column.name in ordered)
+        for column in frame
+    }
+
+
+def _declare_one(
+    column: pl.Series, owner: str, kind: str | Kind | None, levels: tuple[str, ...] | None, *, is_ordered: bool
+) -> Declaration:
+    name, values = column.name, _present(column)
+    if len(values) == 0:
+        raise NullColumnError(
+            f"Column {name!r} of {owner!r} has no values at all. Drop the column: the site then counts as not measuring {name!r}."
+        )
+    chosen, reason = _choose_kind(values, owner, kind, levels, is_ordered=is_ordered)
+    if not chosen.is_discrete:
+        if levels is not None:
+            raise KindError(f"{name!r} of {owner!r} is declared continuous and given levels {list(levels)}; give one or the other.")
+        _check_numbers(column, owner)
+        return Declaration(Variable(name, chosen), declared_kind=kind is not None, reason=reason)
+    if levels is None and isinstance(column.dtype, pl.Enum):
+        levels = tuple(column.dtype.categories.to_list())
+    found = labels_of(values)
+    strange = found - set(levels or found)
+    if strange:
+        raise UnknownLevelError(
+            f"{owner!r} has {name!r} = {min(strange)!r}, which is not among its declared levels {list(levels or ())}. "
+            f"Correct the value or declare the level."
+        )
+    variable = Variable(name, chosen, levels or _infer_levels(name, owner, chosen, found))
+    return Declaration(variable, kind is not None, levels is not None, reason)
+
+
+def _choose_kind(
+    values: pl.Series, owner: str, kind: str | Kind | None, levels: tuple[str, ...] | None, *, is_ordered: bool
+) -> tuple[Kind, str]:
+    """What the owner declared, or what type and levels say."""
+    if kind is not None:
+        return as_kind(kind, values.name), "declared"
+    if is_ordered:
+        return Kind.ORDINAL, "ordered categories"
+    if levels is None:
+        return _infer(values, owner)
+    if len(levels) == 2:
+        return Kind.BINARY, "two levels declared"
+    return (Kind.ORDINAL if have_natural_order(levels) else Kind.MULTINOMIAL), "levels declared"
+
+
+def _infer_levels(name: str, owner: str, kind: Kind, found: set[str]) -> tuple[str, ...]:
+    if kind is Kind.ORDINAL and not have_natural_order(found):
+        raise KindError(
+            f"{name!r} of {owner!r} is declared ordinal, but the order of {list(sort_levels(found))} is not known. "
+            f"Give it with levels={{{name!r}: [lowest, ..., highest]}}."
+        )
+    return ("0", "1") if kind is Kind.BINARY and found <= {"0", "1"} else sort_levels(found)
+
+
+def _present(column: pl.Series) -> pl.Series:
+    if column.dtype.is_float():
+        column = column.fill_nan(None)
+    return column.drop_nulls()
+
+
+def labels_of(values: pl.Series) -> set[str]:
+    """The level labels among the values of a column.
+
+    >>> sorted(labels_of(pl.Series([1.0, 2.0, None])))
+    ['1', '2']
+    """
+    return {level_label(value) for value in _present(values).unique().to_list()}
+
+
+def _infer(values: pl.Series, owner: str) -> tuple[Kind, str]:
+    dtype = values.dtype
+    if dtype == pl.Boolean:
+        return Kind.BINARY, "boolean"
+    if dtype.is_float() or dtype.is_decimal():
+        return Kind.CONTINUOUS, "floating-point numbers"
+    if dtype.is_integer():
+        distinct = values.n_unique()
+        if values.is_in([0, 1]).all():
+            return Kind.BINARY, "integers 0 and 1"
+        if distinct > MOST_INTEGER_LEVELS:
+            return Kind.CONTINUOUS, f"integers with {distinct} distinct values"
+        return Kind.ORDINAL, f"integers with {distinct} distinct values"
+    if dtype in (pl.String, pl.Categorical) or isinstance(dtype, pl.Enum):
+        return Kind.MULTINOMIAL, "text"
+    raise KindError(
+        f"Column {values.name!r} of {owner!r} has the type {dtype}, which is no kind of variable. "
+        f"Turn it into numbers, text or booleans, or drop it."
+    )
+
+
+def _check_numbers(column: pl.Series, owner: str) -> None:
+    name = column.name
+    try:
+        numbers = column.cast(pl.Float64, strict=True)
+    except pl.exceptions.PolarsError:
+        raise KindError(
+            f"{name!r} of {owner!r} is declared continuous but holds {column.drop_nulls()[0]!r}. "
+            f"Declare another kind or convert the column to numbers."
+        ) from None
+    n_infinite = int(numbers.is_infinite().sum())
+    if n_infinite:
+        raise InfiniteValueError(infinite_message(name, owner, n_infinite))
+
+
+def infinite_message(name: str, owner: str, count: int) -> str:
+    """What to say of infinite values."""
+    return f"{name!r} of {owner!r} is infinite in {count} rows. Replace infinite values by numbers or leave them empty (missing)."

@@ -1,0 +1,132 @@
+"""Variable kinds and levels.
+
+A *kind* says how a variable is modelled when it is the response, and how it is coded when it is a predictor:
+
+===========  ==========================  ==================================
+kind         response model              predictor columns
+===========  ==========================  ==================================
+continuous   Gaussian                    the number itself
+binary       logit                       0/1
+ordinal      cumulative logit            treatment-coded, one per non-first level
+multinomial  baseline-category logit     treatment-coded, one per non-first level
+===========  ==========================  ==================================
+
+Levels are text labels in a fixed order, so that ``1``, ``1.0`` and ``True`` at three sites can mean one level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from consilience.errors import KindError, LevelConflictError, OptionError
+
+__all__ = ["Kind", "Variable", "as_kind", "level_label", "sort_levels"]
+
+
+class Kind(StrEnum):
+    """How a variable is modelled.
+
+    >>> Kind("ordinal").is_discrete
+    True
+    """
+
+    CONTINUOUS = "continuous"
+    BINARY = "binary"
+    ORDINAL = "ordinal"
+    MULTINOMIAL = "multinomial"
+
+    @property
+    def is_discrete(self) -> bool:
+        """True for the kinds that have levels."""
+        return self is not Kind.CONTINUOUS
+
+
+def as_kind(value: str | Kind, variable: str) -> Kind:
+    """Read a kind from its name.
+
+    >>> as_kind("binary", "smoker")
+    <Kind.BINARY: 'binary'>
+    """
+    try:
+        return Kind(value)
+    except ValueError:
+        names = ", ".join(k.value for k in Kind)
+        raise OptionError(f"The kind of {variable!r} must be one of {names}; got {value!r}.") from None
+
+
+def level_label(value: Any) -> str:
+    """The text label of a level: whole numbers without a point, booleans as 0 and 1, text as it is.
+
+    >>> [level_label(v) for v in (True, 3, 3.0, 2.5, "stage II")]
+    ['1', '3', '3', '2.5', 'stage II']
+    """
+    if isinstance(value, str):
+        return value
+    number = float(value)
+    return str(int(number)) if number.is_integer() else repr(number)
+
+
+def _as_number(label: str) -> float | None:
+    try:
+        return float(label)
+    except ValueError:
+        return None
+
+
+def sort_levels(labels: Iterable[str]) -> tuple[str, ...]:
+    """Labels in order: by value when every label is a number, else alphabetically.
+
+    >>> sort_levels({"10", "9"}), sort_levels({"b", "10"})
+    (('9', '10'), ('10', 'b'))
+    """
+    unique = set(labels)
+    numbers = {label: _as_number(label) for label in unique}
+    if all(number is not None for number in numbers.values()):
+        return tuple(sorted(unique, key=lambda label: (numbers[label], label)))
+    return tuple(sorted(unique))
+
+
+def have_natural_order(labels: Iterable[str]) -> bool:
+    """True if every label is a number, so that an order need not be declared.
+
+    >>> have_natural_order(["1", "2"]), have_natural_order(["low", "high"])
+    (True, False)
+    """
+    return all(_as_number(label) is not None for label in labels)
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable of a study: its name, its kind and, if it is discrete, its levels in order.
+
+    >>> Variable("stage", Kind.ORDINAL, ("I", "II", "III")).n_columns
+    2
+    """
+
+    name: str
+    kind: Kind
+    levels: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.kind.is_discrete and self.levels:
+            raise KindError(
+                f"{self.name!r} is continuous and cannot have levels; got {list(self.levels)}. "
+                f"Leave the levels out or choose a discrete kind."
+            )
+        if len(set(self.levels)) != len(self.levels):
+            raise LevelConflictError(f"The levels of {self.name!r} must differ from each other; got {list(self.levels)}.")
+        if self.kind.is_discrete and not self.levels:
+            raise KindError(f"{self.name!r} is {self.kind.value} and needs levels; got none. Give them with levels=.")
+        if self.kind is Kind.BINARY and len(self.levels) > 2:
+            raise LevelConflictError(
+                f"{self.name!r} is binary and may have two levels at most; got {list(self.levels)}. "
+                f"Declare it multinomial or ordinal with kinds={{{self.name!r}: ...}} at every site."
+            )
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns the variable has as a predictor."""
+        return len(self.levels) - 1 if self.kind.is_discrete else 1

@@ -1,0 +1,129 @@
+"""Reading what a site holds: a polars or pandas frame, a CSV file or a Parquet file, always into a polars frame.
+
+CSV columns are read as text and typed here, so that quoted numbers, byte-order marks and the usual signs for "missing" mean the
+same at every site, whichever program wrote the file.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from consilience.errors import EmptyDataError, ReadError
+
+__all__ = ["MISSING", "load", "ordered_columns"]
+
+MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
+"""Text that stands for a missing value in a CSV file."""
+
+_BOOLEANS = {"true": True, "false": False}
+
+
+def load(source: Any, owner: str) -> pl.DataFrame:
+    """Read ``source`` (frame or path) for the site ``owner``.
+
+    >>> load(pl.DataFrame({"A": [1.5, 2.5]}), "muenster").shape
+    (2, 1)
+    """
+    if isinstance(source, pl.DataFrame):
+        frame = source
+    elif isinstance(source, pl.LazyFrame):
+        frame = source.collect()
+    elif isinstance(source, str | Path):
+        frame = _load_path(Path(source), owner)
+    elif hasattr(source, "dtypes") and hasattr(source, "columns") and hasattr(source, "isna"):
+        frame = _from_pandas(source)
+    else:
+        raise ReadError(
+            f"The data of {owner!r} must be a polars or pandas frame or a path to a .csv or .parquet file; got {type(source).__name__}."
+        )
+    if frame.width == 0 or frame.height == 0:
+        raise EmptyDataError(
+            f"The data of {owner!r} have {frame.height} rows and {frame.width} columns; at least one "
+            f"of each is needed. Leave the site out or check the file."
+        )
+    return frame
+
+
+def ordered_columns(source: Any) -> frozenset[str]:
+    """The columns of a pandas frame that are ordered categories, and so ordinal; polars has no such type.
+
+    >>> ordered_columns(pl.DataFrame({"A": [1]}))
+    frozenset()
+    """
+    if not hasattr(source, "isna"):
+        return frozenset()
+    return frozenset(str(name) for name in source.columns if getattr(source[name].dtype, "ordered", False))
+
+
+def _load_path(path: Path, owner: str) -> pl.DataFrame:
+    if not path.is_file():
+        raise ReadError(f"The data of {owner!r} should be in {str(path)!r}, but there is no such file.")
+    suffix = path.suffix.lower()
+    try:
+        if suffix == ".parquet":
+            return pl.read_parquet(path)
+        if suffix == ".csv":
+            return _read_csv(path)
+    except pl.exceptions.NoDataError:
+        raise EmptyDataError(f"{str(path)!r} is empty; a header line and at least one row are needed.") from None
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise ReadError(f"{str(path)!r} cannot be read as a {suffix[1:]} table: {error}") from error
+    raise ReadError(f"{str(path)!r} must end in .csv or .parquet; got {suffix!r}.")
+
+
+def _read_csv(path: Path) -> pl.DataFrame:
+    raw = pl.read_csv(path, infer_schema=False, has_header=True, raise_if_empty=True)
+    duplicated = [name for name in raw.columns if "_duplicated_" in name]
+    if duplicated:
+        name = duplicated[0].split("_duplicated_")[0]
+        raise ReadError(f"{str(path)!r} has two columns named {name!r}; every column needs a name of its own.")
+    names = [name.strip().lstrip("\ufeff") for name in raw.columns]
+    if len(names) == 1 and (";" in names[0] or "\t" in names[0]):
+        raise ReadError(f"The header of {str(path)!r} is {names[0]!r}: it looks separated by semicolons or tabs; save it with commas.")
+    raw.columns = names
+    return raw.select(_typed(raw[name]) for name in names)
+
+
+def _typed(column: pl.Series) -> pl.Series:
+    """The narrowest of integer, float, boolean and text that holds every value of a text column."""
+    text = column.str.strip_chars()
+    text = text.set(text.is_in(list(MISSING)), None)
+    for dtype in (pl.Int64, pl.Float64):
+        numbers = text.cast(dtype, strict=False)
+        if numbers.null_count() == text.null_count():
+            return numbers
+    lower = text.str.to_lowercase()
+    if lower.drop_nulls().is_in(list(_BOOLEANS)).all():
+        return lower.replace_strict(_BOOLEANS, return_dtype=pl.Boolean)
+    return text
+
+
+def _from_pandas(frame: Any) -> pl.DataFrame:
+    """A pandas frame column by column, without importing pandas (and without needing pyarrow)."""
+    columns: dict[str, pl.Series] = {}
+    for name in frame.columns:
+        column, label = frame[name], str(name)
+        if getattr(column, "ndim", 1) != 1 or label in columns:
+            raise ReadError(f"The frame has two columns named {label!r}; every column needs a name of its own.")
+        columns[label] = _pandas_column(column, label)
+    return pl.DataFrame(columns)
+
+
+def _pandas_column(column: Any, label: str) -> pl.Series:
+    missing = column.isna().to_numpy()
+    dtype = str(column.dtype).lower()
+    if dtype == "category":
+        levels = [str(level) for level in column.cat.categories]
+        values = [None if gone else str(value) for value, gone in zip(column, missing, strict=True)]
+        return pl.Series(label, values, dtype=pl.Enum(levels))
+    if dtype.startswith("bool"):
+        return pl.Series(label, [None if gone else bool(v) for v, gone in zip(column, missing, strict=True)], dtype=pl.Boolean)
+    if dtype.startswith(("int", "uint")):
+        return pl.Series(label, [None if gone else int(v) for v, gone in zip(column, missing, strict=True)], dtype=pl.Int64)
+    if dtype.startswith("float"):
+        return pl.Series(label, column.to_numpy(dtype="float64", na_value=float("nan")), nan_to_null=True)
+    values = [None if gone else value for value, gone in zip(column, missing, strict=True)]
+    return pl.Series(label, values, strict=True) if values else pl.Series(label, [], dtype=pl.String)

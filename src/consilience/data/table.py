@@ -1,0 +1,113 @@
+"""What one site holds, encoded for a study: numbers and level codes as arrays, and the rows complete on a set of variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from consilience.data.infer import infinite_message, labels_of
+from consilience.data.kinds import Variable, level_label
+from consilience.data.schema import Schema
+from consilience.errors import InfiniteValueError, KindError, UnknownLevelError
+
+__all__ = ["Rows", "Table"]
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """The rows of a table that are complete on some variables.
+
+    ``index`` is None when every row is. ``key`` names the selection: two variable sets with the same incomplete variables among
+    them select the same rows and share whatever is cached for them.
+    """
+
+    key: frozenset[str]
+    index: NDArray[np.intp] | None
+    n: int
+
+
+class Table:
+    """One site's columns, encoded over the study's schema.
+
+    >>> from consilience.data.schema import Schema
+    >>> schema = Schema({"A": "continuous", "E": ("multinomial", ["p", "q", "r"])})
+    >>> table = Table(pl.DataFrame({"A": [1.0, None, 3.0], "E": ["r", "p", "q"]}), schema, "muenster")
+    >>> table.codes["E"], table.complete(["A", "E"]).n
+    (array([2, 0, 1], dtype=int32), 2)
+    """
+
+    def __init__(self, frame: pl.DataFrame, schema: Schema, owner: str) -> None:
+        self.schema = schema
+        self.n_rows = frame.height
+        self.numbers: dict[str, Floats] = {}
+        self.codes: dict[str, Codes] = {}
+        self._missing: dict[str, NDArray[np.bool_]] = {}
+        self._rows: dict[frozenset[str], Rows] = {}
+        for name, variable in schema.items():
+            if name not in frame.columns:
+                continue
+            if variable.kind.is_discrete:
+                self.codes[name] = _encode_levels(frame[name], variable, owner)
+                gone = self.codes[name] < 0
+            else:
+                self.numbers[name] = _encode_numbers(frame[name], owner)
+                gone = np.isnan(self.numbers[name])
+            if gone.any():
+                self._missing[name] = gone
+        self.names = frozenset(self.numbers) | frozenset(self.codes)
+
+    def holds(self, variables: Iterable[str]) -> bool:
+        """True if every one of ``variables`` is measured here."""
+        return self.names.issuperset(variables)
+
+    def complete(self, variables: Iterable[str]) -> Rows:
+        """The rows that have a value for every one of ``variables`` (all of which must be held)."""
+        key = frozenset(name for name in variables if name in self._missing)
+        found = self._rows.get(key)
+        if found is None:
+            found = self._rows[key] = self._select(key)
+        return found
+
+    def _select(self, key: frozenset[str]) -> Rows:
+        if not key:
+            return Rows(key, None, self.n_rows)
+        index = np.flatnonzero(~np.logical_or.reduce([self._missing[name] for name in sorted(key)]))
+        return Rows(key, index, len(index))
+
+
+def _encode_numbers(column: pl.Series, owner: str) -> Floats:
+    try:
+        values = column.cast(pl.Float64, strict=True).to_numpy().astype(np.float64)
+    except pl.exceptions.PolarsError:
+        raise KindError(
+            f"The study says that {column.name!r} is continuous, but {owner!r} holds {column.drop_nulls()[0]!r}. "
+            f"Convert the column to numbers at {owner!r} or change the study's schema."
+        ) from None
+    if np.isinf(values).any():
+        raise InfiniteValueError(infinite_message(column.name, owner, int(np.isinf(values).sum())))
+    return values
+
+
+def _encode_levels(column: pl.Series, variable: Variable, owner: str) -> Codes:
+    code = {label: i for i, label in enumerate(variable.levels)}
+    strange = labels_of(column) - code.keys()
+    if strange:
+        raise UnknownLevelError(
+            f"{owner!r} has {variable.name!r} = {min(strange)!r}, which is not among the study's levels {list(variable.levels)}. "
+            f"Correct the value at {owner!r} or add the level to the study's schema."
+        )
+    if column.dtype.is_float():
+        column = column.fill_nan(None)
+    values = column.unique().drop_nulls().to_list()
+    mapping: Mapping[object, int] = {value: code[level_label(value)] for value in values}
+    if column.dtype in (pl.Categorical,) or isinstance(column.dtype, pl.Enum):
+        column = column.cast(pl.String)
+    encoded = column.replace_strict(mapping, default=None, return_dtype=pl.Int32)
+    return encoded.fill_null(-1).to_numpy().astype(np.int32)

@@ -1,0 +1,93 @@
+"""A site of a study: the holder of data that do not leave it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import polars as pl
+
+from consilience.citest.requests import Request
+from consilience.citest.site import SiteWorker
+from consilience.data.infer import declare
+from consilience.data.kinds import Kind
+from consilience.data.reading import load, ordered_columns
+from consilience.data.schema import Declaration, Schema
+from consilience.data.table import Table
+from consilience.errors import KindConflictError, StudyError
+from consilience.glm.kernel import Floats
+
+__all__ = ["Client"]
+
+
+class Client:
+    """A site: a name and a table (polars or pandas frame, or a path to a ``.csv`` or ``.parquet`` file).
+
+    Kinds are inferred from the columns' types and shown by :attr:`variables`; ``kinds=`` and ``levels=`` override them.
+
+    >>> import polars as pl
+    >>> a = Client("muenster", pl.DataFrame({"age": [61.5, 70.1], "stage": [1, 3]}), levels={"stage": [1, 2, 3]})
+    >>> a
+    Client('muenster', 2 rows; age: continuous, stage: ordinal 1 < 2 < 3)
+    """
+
+    def __init__(
+        self,
+        name: str,
+        data: Any,
+        *,
+        kinds: Mapping[str, str | Kind] | None = None,
+        levels: Mapping[str, Iterable[Any]] | None = None,
+    ) -> None:
+        if not isinstance(name, str) or not name.strip():
+            raise StudyError(f"A client needs a name that is not empty; got {name!r}.")
+        self.name = name
+        self.frame: pl.DataFrame = load(data, name)
+        self.declarations: dict[str, Declaration] = declare(self.frame, name, kinds, levels, ordered_columns(data))
+        self._worker: SiteWorker | None = None
+
+    @property
+    def variables(self) -> pl.DataFrame:
+        """What this site measures: name, kind, why it is that kind, levels, missing values."""
+        return pl.DataFrame(
+            [
+                {
+                    "name": name,
+                    "kind": d.variable.kind.value,
+                    "because": d.reason,
+                    "levels": list(d.variable.levels),
+                    "missing": _n_missing(self.frame[name]),
+                }
+                for name, d in self.declarations.items()
+            ],
+            schema={"name": pl.String, "kind": pl.String, "because": pl.String, "levels": pl.List(pl.String), "missing": pl.Int64},
+        )
+
+    def join(self, schema: Schema) -> None:
+        """Encode the data over the study's schema. Values that do not fit it are an error; columns outside it are left alone."""
+        for name, d in self.declarations.items():
+            if name in schema and d.declared_kind and d.variable.kind is not schema[name].kind:
+                raise KindConflictError(
+                    f"{self.name!r} declares {name!r} as {d.variable.kind.value}, the study as {schema[name].kind.value}. "
+                    f"Drop kinds={{{name!r}: ...}} at {self.name!r} or change the study's schema."
+                )
+        self._worker = SiteWorker(Table(self.frame, schema, self.name))
+
+    def answer(self, request: Request, site: int) -> Floats:
+        """The flat vector this site contributes to the sum that answers ``request``."""
+        if self._worker is None:
+            raise StudyError(f"{self.name!r} has not joined a study yet; make a Server with it first.")
+        return self._worker.answer(request, site)
+
+    def __repr__(self) -> str:
+        def describe(d: Declaration) -> str:
+            v = d.variable
+            joint = " < " if v.kind is Kind.ORDINAL else ", "
+            return f"{v.name}: {v.kind.value}" + (f" {joint.join(v.levels)}" if v.levels else "")
+
+        return f"Client({self.name!r}, {self.frame.height} rows; {', '.join(describe(d) for d in self.declarations.values())})"
+
+
+def _n_missing(column: pl.Series) -> int:
+    gone = column.null_count()
+    return gone + int(column.is_nan().sum()) if column.dtype.is_float() else gone

@@ -1,0 +1,15 @@
+"""Response models: array kernels of one site, and the solver that turns sums of their output into estimates.
+
+========================  ===================================================================
+module                    what it holds
+========================  ===================================================================
+``kernel``                the interface of a kernel and the conventions all of them share
+``logit`` … ``generalized``  one response model each
+``site_effects``          one site's answer: profiled, coordinate, joint, none
+``layout``                parameter counts and the flat vector a site sends
+``gram``                  ranks and Gaussian fits from aggregated cross-products
+``solver``                damped Newton on sums, as a state machine
+========================  ===================================================================
+
+No I/O, no federation, no options from the environment.
+"""

@@ -1,0 +1,122 @@
+"""Ordinal response, a slope per threshold: P(Y ≤ j) = σ(θ_j - xβ_j), with every cell probability positive at every row.
+
+The thresholds of a row, u_j = θ_j - xβ_j, must increase in j, or a cell would have a negative probability. The log-likelihood of a row
+is log σ(u_y) + log σ(-u_{y-1}) + log(1 - e^{-(u_y - u_{y-1})}); it guards the gap of the *observed* level only. To keep all gaps open, each
+gets the small weight ``mu`` of a logarithmic barrier: rows count as if every inner level had also been observed ``mu`` times, in
+that factor alone. The solver lets ``mu`` go to zero. The sum stays concave, so there is one maximum for every ``mu``.
+
+A site that lacks the lowest or highest levels has those thresholds at infinity in the supremum; they drop out there. A site that
+lacks a level in between has its maximum on the boundary, and the barrier finds it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience.glm.kernel import Evaluation, Floats, Kernel, RowTerms
+from consilience.glm.logit import sigmoid
+
+__all__ = ["Generalized"]
+
+
+class Generalized(Kernel):
+    """Cumulative logit with slopes β_1, …, β_{J-1}; thresholds ``first`` to ``last`` (exclusive) are finite at this site."""
+
+    def __init__(
+        self, X: Floats, y: NDArray[np.int32], w: Floats | None, n_levels: int, mu: float, first: int = 0, last: int | None = None
+    ) -> None:
+        n, p = X.shape
+        last = n_levels - 1 if last is None else last
+        self.design = np.concatenate([-X, np.ones((n, 1))], axis=1)
+        self.w = np.ones(n) if w is None else w
+        self.mu = mu
+        self.first, self.last = first, last
+        active = last - first
+        self.n_shared, self.n_intercepts = p * (n_levels - 1), active
+        local = y - first
+        rows = np.arange(n)
+        self.upper = np.zeros((n, active))
+        is_lower = np.zeros((n, active))
+        has_upper, has_lower = local < active, local > 0
+        self.upper[rows[has_upper], local[has_upper]] = self.w[has_upper]
+        is_lower[rows[has_lower], local[has_lower] - 1] = self.w[has_lower]
+        self.either = self.upper + is_lower
+        inner = np.zeros((n, max(active - 1, 0)))
+        middle = has_upper & has_lower
+        inner[rows[middle], local[middle] - 1] = self.w[middle]
+        self.inner = inner
+        self.counts = np.bincount(local, weights=self.w, minlength=active + 1)
+        q = p + 1
+        self.grid = np.concatenate([(np.arange(active)[:, None] * q + np.arange(p)).ravel(), np.arange(active) * q + p])
+        self.target = np.concatenate([np.arange(first * p, last * p), self.n_shared + np.arange(active)])
+
+    def start(self, shared: Floats) -> Floats:
+        share: Floats = (np.cumsum(self.counts)[:-1] + 0.25) / (self.counts.sum() + 0.5)
+        theta: Floats = np.log(share / (1.0 - share))
+        # thresholds far enough apart that no row's cross, whatever the slopes
+        offsets = self.linear(shared)
+        for j in range(1, self.n_intercepts):
+            need = float(np.max(offsets[:, j - 1] - offsets[:, j]))
+            theta[j] = max(theta[j], theta[j - 1] + need + 0.05)
+        return theta
+
+    def linear(self, shared: Floats) -> Floats:
+        p = self.design.shape[1] - 1
+        slopes = shared[self.first * p : self.last * p].reshape(self.last - self.first, p)
+        eta: Floats = self.design[:, :-1] @ slopes.T
+        return eta
+
+    def rows(self, eta: Floats, shared: Floats, intercepts: Floats) -> RowTerms:
+        del shared
+        u = eta + intercepts
+        gaps = np.diff(u, axis=1)
+        if (gaps <= 0).any():
+            return RowTerms(-np.inf, feasible=False)
+        sigma, softplus = sigmoid(u)
+        log_gap = np.log(-np.expm1(-gaps))
+        q = 1.0 / np.expm1(gaps)
+        # log σ(u) = u - softplus(u) for the threshold above, log σ(-u) = -softplus(u) for the one below
+        loglik = float((self.upper * u).sum() - (self.either * softplus).sum() + (self.inner * log_gap).sum())
+        barrier_weight = self.mu * self.w[:, None]
+        barrier = float((barrier_weight * log_gap).sum())
+        slack = float((barrier_weight * gaps * q).sum())
+        return RowTerms(loglik, (sigma, q, self.inner + barrier_weight), barrier, slack)
+
+    def _row_derivatives(self, terms: RowTerms) -> tuple[Floats, Floats, Floats]:
+        """Per row: the gradient in u, and the diagonal and the off-diagonal of minus its Hessian (which is tridiagonal)."""
+        sigma, q, gap_weight = terms.arrays
+        pull, stiffness = gap_weight * q, gap_weight * q * (1.0 + q)
+        gradient = self.upper - self.either * sigma
+        diagonal = self.either * sigma * (1.0 - sigma)
+        gradient[:, 1:] += pull
+        gradient[:, :-1] -= pull
+        diagonal[:, 1:] += stiffness
+        diagonal[:, :-1] += stiffness
+        return gradient, diagonal, -stiffness
+
+    def intercept_terms(self, terms: RowTerms) -> tuple[Floats, Floats]:
+        gradient, diagonal, off = self._row_derivatives(terms)
+        info = np.diag(diagonal.sum(axis=0))
+        steps = np.arange(self.n_intercepts - 1)
+        info[steps, steps + 1] = info[steps + 1, steps] = off.sum(axis=0)
+        return gradient.sum(axis=0), info
+
+    def full(self, terms: RowTerms) -> Evaluation:
+        gradient, diagonal, off = self._row_derivatives(terms)
+        q, active = self.design.shape[1], self.n_intercepts
+        all_scores = (gradient.T @ self.design).ravel()
+        all_info = np.zeros((active * q, active * q))
+        for j in range(active):
+            here = slice(j * q, (j + 1) * q)
+            all_info[here, here] = (self.design * diagonal[:, j, None]).T @ self.design
+            if j + 1 < active:
+                there = slice((j + 1) * q, (j + 2) * q)
+                cross = (self.design * off[:, j, None]).T @ self.design
+                all_info[here, there] = cross
+                all_info[there, here] = cross.T
+        size = self.n_shared + active
+        score, info = np.zeros(size), np.zeros((size, size))
+        score[self.target] = all_scores[self.grid]
+        info[np.ix_(self.target, self.target)] = all_info[np.ix_(self.grid, self.grid)]
+        return Evaluation(score, info)

@@ -1,0 +1,70 @@
+"""What the aggregated cross-products say: which columns are estimable, and Gaussian fits without iteration.
+
+The Gram matrix of all columns, centred at the sites, is the design with site effects swept out. Its rank is therefore the rank of
+the design minus the number of sites, and differences of ranks are degrees of freedom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from consilience.glm.kernel import Floats
+
+__all__ = ["COLLINEAR", "estimable", "gaussian_loglik", "residual_sum"]
+
+COLLINEAR = 1e-11
+"""A column whose variance is explained by the columns before it up to this share counts as collinear."""
+
+
+def estimable(gram: Floats, columns: Sequence[int]) -> list[int]:
+    """Those of ``columns`` that are not a combination of columns before them (a sweep in the given order).
+
+    >>> X = np.array([[1.0, 2.0, 0.0], [0.0, 0.0, 1.0], [-1.0, -2.0, -1.0]])
+    >>> estimable(X.T @ X, [0, 1, 2])
+    [0, 2]
+    """
+    kept: list[int] = []
+    rows: list[Floats] = []  # rows of the Cholesky factor of the kept columns, over all columns
+    scale = np.sqrt(np.maximum(np.diag(gram), 0.0))
+    inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+    correlation = gram * inverse[:, None] * inverse[None, :]
+    for j in columns:
+        residual = correlation[j].copy()
+        for row in rows:
+            residual -= row[j] * row
+        if residual[j] > COLLINEAR:
+            rows.append(residual / np.sqrt(residual[j]))
+            kept.append(j)
+    return kept
+
+
+def residual_sum(gram: Floats, response: int, columns: Sequence[int], ridge: float = 0.0) -> float:
+    """Residual sum of squares of one column regressed on others (all estimable), from the Gram matrix.
+
+    ``ridge`` penalises slopes per standard deviation of their column, so that the result does not depend on units.
+
+    >>> X = np.array([[1.0, 1.0], [0.0, 1.0], [-1.0, -2.0]])
+    >>> round(residual_sum(X.T @ X, 1, [0]), 12)
+    1.5
+    """
+    total = float(gram[response, response])
+    if not columns or total <= 0:
+        return max(total, 0.0)
+    index = list(columns)
+    scale = np.sqrt(gram[index, index])
+    correlation = gram[np.ix_(index, index)] / np.outer(scale, scale)
+    target = gram[index, response] / scale
+    slopes = np.linalg.solve(correlation + ridge * np.eye(len(index)), target)
+    explained = 2.0 * float(slopes @ target) - float(slopes @ correlation @ slopes)
+    return max(total - explained, 0.0)
+
+
+def gaussian_loglik(rss: float, n: float) -> float:
+    """Log-likelihood of a Gaussian model at its maximum-likelihood variance RSS/n (the paper's appendix C).
+
+    >>> round(gaussian_loglik(2.0, 2.0), 6)
+    -2.837877
+    """
+    return float(-0.5 * n * (np.log(2.0 * np.pi * rss / n) + 1.0))

@@ -1,0 +1,77 @@
+"""What every response model offers at one site: log-likelihood, score and information.
+
+Conventions, the same in every kernel:
+
+- ``X`` is the site's centred design (n rows, p columns), ``y`` the response codes, ``w`` the row weights.
+- *Shared* parameters are common to all sites (slopes; for the proportional model also the threshold gaps). *Intercepts* belong to
+  the site. A kernel's parameter vector is always (shared, intercepts).
+- ``loglik`` is maximised. ``score`` is its gradient, ``info`` minus its Hessian (observed information, positive semi-definite: all
+  four log-likelihoods are concave).
+
+A kernel works in two phases so that a search over intercepts alone stays cheap: :meth:`Kernel.linear` costs O(n p) and depends on
+the shared parameters only; :meth:`Kernel.rows` and :meth:`Kernel.intercept_terms` cost O(n); :meth:`Kernel.full` costs O(n p²).
+Kernels are pure functions of arrays: no options, no environment, no I/O.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Evaluation", "Floats", "Kernel", "RowTerms"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(slots=True, eq=False)
+class RowTerms:
+    """Per-row quantities at one point. ``loglik`` is the plain log-likelihood, ``barrier`` what is added to it (generalized only).
+
+    ``slack`` bounds how far the barrier keeps the log-likelihood below its supremum. ``feasible`` is False where some cell
+    probability is not positive; the other fields then mean nothing.
+    """
+
+    loglik: float
+    arrays: tuple[Any, ...] = ()
+    barrier: float = 0.0
+    slack: float = 0.0
+    feasible: bool = True
+
+
+@dataclass(slots=True, eq=False)
+class Evaluation:
+    """Score and information over (shared, intercepts)."""
+
+    score: Floats
+    info: Floats
+
+
+class Kernel(ABC):
+    """A response model bound to one site's rows."""
+
+    n_shared: int
+    n_intercepts: int
+
+    @abstractmethod
+    def start(self, shared: Floats) -> Floats:
+        """Intercepts from which the search over them begins."""
+
+    @abstractmethod
+    def linear(self, shared: Floats) -> Floats:
+        """The part of the linear predictors that the shared parameters make."""
+
+    @abstractmethod
+    def rows(self, eta: Floats, shared: Floats, intercepts: Floats) -> RowTerms:
+        """Per-row terms at a point; ``eta`` is ``linear(shared)``."""
+
+    @abstractmethod
+    def intercept_terms(self, terms: RowTerms) -> tuple[Floats, Floats]:
+        """Score and information of the intercepts alone."""
+
+    @abstractmethod
+    def full(self, terms: RowTerms) -> Evaluation:
+        """Score and information of all parameters."""

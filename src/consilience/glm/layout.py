@@ -1,0 +1,149 @@
+"""Where each number of a model stands: parameter counts, and the flat vector a site sends for one model.
+
+A site's answer for one model with P parameters is one flat vector of ``4 + P + P(P+1)/2`` numbers::
+
+    infeasible | objective | barrier | slack | score (P) | upper triangle of the information (P(P+1)/2), row by row
+
+Sums of such vectors over sites are again such vectors, and only sums reach the solver. ``infeasible`` counts the sites at which the
+point has a non-positive probability; ``objective`` is log-likelihood plus barrier.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience.data.kinds import Kind
+from consilience.glm.kernel import Floats
+
+__all__ = ["HEADER", "Family", "Ordinal", "Shape", "SiteEffects", "Total", "answer_size", "family_of", "n_parameters", "pack", "unpack"]
+
+HEADER = 4
+
+
+class Family(StrEnum):
+    """The response model of an iterative fit."""
+
+    LOGIT = "logit"
+    MULTINOMIAL = "multinomial"
+    PROPORTIONAL = "proportional"
+    GENERALIZED = "generalized"
+
+
+class Ordinal(StrEnum):
+    """How an ordinal response with more than two levels is modelled."""
+
+    PROPORTIONAL = "proportional"
+    GENERALIZED = "generalized"
+
+
+class SiteEffects(StrEnum):
+    """Where the sites' intercepts live: see the table in ``docs/statistics.md``."""
+
+    PROFILED = "profiled"
+    COORDINATE = "coordinate"
+    JOINT = "joint"
+    NONE = "none"
+
+
+def family_of(kind: Kind, n_levels: int, ordinal: Ordinal) -> Family:
+    """The family of a discrete response with ``n_levels`` observed levels; two levels are always a logit.
+
+    >>> family_of(Kind.ORDINAL, 4, Ordinal.PROPORTIONAL).value, family_of(Kind.MULTINOMIAL, 2, Ordinal.PROPORTIONAL).value
+    ('proportional', 'logit')
+    """
+    if n_levels == 2:
+        return Family.LOGIT
+    return Family.MULTINOMIAL if kind is Kind.MULTINOMIAL else Family(ordinal.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A model's size: its family, its columns, its observed response levels.
+
+    >>> Shape(Family.PROPORTIONAL, 3, 4).n_shared, Shape(Family.MULTINOMIAL, 3, 4).n_intercepts
+    (5, 3)
+    """
+
+    family: Family
+    n_columns: int
+    n_levels: int
+
+    @property
+    def n_shared(self) -> int:
+        """Parameters common to all sites."""
+        if self.family is Family.LOGIT:
+            return self.n_columns
+        if self.family is Family.PROPORTIONAL:
+            return self.n_columns + self.n_levels - 2
+        return self.n_columns * (self.n_levels - 1)
+
+    @property
+    def n_intercepts(self) -> int:
+        """Intercepts of one site."""
+        return 1 if self.family in (Family.LOGIT, Family.PROPORTIONAL) else self.n_levels - 1
+
+    @property
+    def slopes_per_column(self) -> int:
+        """How many degrees of freedom one column is worth."""
+        return 1 if self.family in (Family.LOGIT, Family.PROPORTIONAL) else self.n_levels - 1
+
+
+def n_parameters(shape: Shape, effects: SiteEffects, n_sites: int) -> int:
+    """Length of β as the server sees it.
+
+    >>> n_parameters(Shape(Family.LOGIT, 2, 2), SiteEffects.JOINT, 5)
+    7
+    """
+    if effects is SiteEffects.JOINT:
+        return shape.n_shared + n_sites * shape.n_intercepts
+    return shape.n_shared + (shape.n_intercepts if effects is SiteEffects.NONE else 0)
+
+
+def answer_size(n: int) -> int:
+    """Length of the answer for a model with ``n`` parameters.
+
+    >>> answer_size(2)
+    9
+    """
+    return HEADER + n + n * (n + 1) // 2
+
+
+@lru_cache(maxsize=256)
+def _triangle(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    return np.triu_indices(n)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Total:
+    """A sum of answers, unpacked."""
+
+    infeasible: bool
+    objective: float
+    barrier: float
+    slack: float
+    score: Floats
+    info: Floats
+
+
+def pack(total: Total) -> Floats:
+    """One flat vector; :func:`unpack` is its inverse.
+
+    >>> unpack(pack(Total(False, -3.0, 0.0, 0.0, np.array([1.0]), np.array([[2.0]]))), 1).info
+    array([[2.]])
+    """
+    head = [float(total.infeasible), total.objective, total.barrier, total.slack]
+    return np.concatenate([head, total.score, total.info[_triangle(len(total.score))]])
+
+
+def unpack(vector: Floats, n: int) -> Total:
+    """The parts of an answer, or of a sum of answers, for a model with ``n`` parameters."""
+    info = np.zeros((n, n))
+    rows, columns = _triangle(n)
+    info[rows, columns] = vector[HEADER + n :]
+    info[columns, rows] = vector[HEADER + n :]
+    return Total(vector[0] > 0.5, float(vector[1]), float(vector[2]), float(vector[3]), vector[HEADER : HEADER + n], info)

@@ -1,0 +1,79 @@
+"""Binary response: log(μ/(1-μ)) = α + xβ."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience.glm.kernel import Evaluation, Floats, Kernel, RowTerms
+
+__all__ = ["Logit", "sigmoid"]
+
+
+def sigmoid(z: Floats) -> tuple[Floats, Floats]:
+    """σ(z) and log(1 + e^z), without overflow and with one exponential.
+
+    >>> sigmoid(np.array([0.0, 800.0]))
+    (array([0.5, 1. ]), array([6.93147181e-01, 8.00000000e+02]))
+    """
+    e = np.exp(-np.abs(z))
+    mu = np.where(z >= 0, 1.0, e)
+    mu /= 1.0 + e
+    return mu, np.maximum(z, 0.0) + np.log1p(e)
+
+
+class Logit(Kernel):
+    """Logistic regression with one intercept.
+
+    >>> kernel = Logit(np.zeros((4, 1)), np.array([0, 1, 1, 1]), None)
+    >>> terms = kernel.rows(kernel.linear(np.zeros(1)), np.zeros(1), np.array([np.log(3.0)]))
+    >>> round(terms.loglik, 6), kernel.intercept_terms(terms)[0].round(9)
+    (-2.249341, array([0.]))
+    """
+
+    n_intercepts = 1
+
+    def __init__(self, X: Floats, y: NDArray[np.int32], w: Floats | None) -> None:
+        self.X = X
+        self.y = y.astype(np.float64)
+        self.w = w
+        self.n_shared = X.shape[1]
+        self.ones = self.y if w is None else w * self.y
+        self.total = float(len(y) if w is None else w.sum())
+
+    def start(self, shared: Floats) -> Floats:
+        del shared
+        positive = float(self.ones.sum())
+        return np.array([np.log(positive / (self.total - positive))])
+
+    def linear(self, shared: Floats) -> Floats:
+        eta: Floats = self.X @ shared
+        return eta
+
+    def rows(self, eta: Floats, shared: Floats, intercepts: Floats) -> RowTerms:
+        del shared
+        z = eta + intercepts[0]
+        mu, softplus = sigmoid(z)
+        if self.w is None:
+            loglik = float(self.y @ z - softplus.sum())
+            residual, weight = self.y - mu, mu * (1.0 - mu)
+        else:
+            loglik = float(self.ones @ z - self.w @ softplus)
+            residual, weight = self.ones - self.w * mu, self.w * mu * (1.0 - mu)
+        return RowTerms(loglik, (residual, weight))
+
+    def intercept_terms(self, terms: RowTerms) -> tuple[Floats, Floats]:
+        residual, weight = terms.arrays
+        return np.array([residual.sum()]), np.array([[weight.sum()]])
+
+    def full(self, terms: RowTerms) -> Evaluation:
+        residual, weight = terms.arrays
+        p = self.n_shared
+        score = np.empty(p + 1)
+        score[:p], score[p] = residual @ self.X, residual.sum()
+        info = np.empty((p + 1, p + 1))
+        weighted = self.X * weight[:, None]
+        info[:p, :p] = weighted.T @ self.X
+        info[:p, p] = info[p, :p] = weighted.sum(axis=0)
+        info[p, p] = weight.sum()
+        return Evaluation(score, info)

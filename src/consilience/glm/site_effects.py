@@ -1,0 +1,150 @@
+"""One site's answer for one model, under each way of treating its intercepts α.
+
+``profiled``
+    α is maximised over at the site. What leaves it is the profile log-likelihood with its score and its information, the Schur
+    complement H_ββ - H_βα H_αα⁻¹ H_αβ. Newton on the sum over sites is Newton on the joint likelihood.
+``coordinate``
+    α is maximised over at the site; the information that leaves is H_ββ, as if α were known.
+``joint``
+    α_k stands in the common parameter vector, after the shared parameters, in the block of its site.
+``none``
+    one α for all sites, at the end of the parameter vector.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from consilience.data.design import Design
+from consilience.glm.generalized import Generalized
+from consilience.glm.kernel import Floats, Kernel, RowTerms
+from consilience.glm.layout import Family, Shape, SiteEffects, Total, n_parameters
+from consilience.glm.logit import Logit
+from consilience.glm.multinomial import Multinomial
+from consilience.glm.proportional import Proportional
+
+__all__ = ["WarmStart", "answer", "make_kernel"]
+
+MOST_INNER_STEPS = 200
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WarmStart:
+    """Where the last search over a model's intercepts ended, and how its end moves with the shared parameters."""
+
+    shared: Floats
+    intercepts: Floats
+    slope: Floats
+
+    def predict(self, shared: Floats) -> Floats:
+        """The intercepts expected at other shared parameters, to first order."""
+        return self.intercepts + self.slope @ (shared - self.shared)
+
+
+def make_kernel(design: Design, shape: Shape, effects: SiteEffects, mu: float) -> Kernel | None:
+    """The kernel of a model at this site, or None where the site's intercepts absorb all it has.
+
+    With intercepts of its own a site whose response never varies is fitted perfectly by α = ±∞ whatever β: it says nothing on β,
+    and contributes exactly nothing.
+    """
+    X, y, w = design.columns, design.response, design.weights
+    own = effects in (SiteEffects.PROFILED, SiteEffects.COORDINATE)
+    present = np.unique(y)
+    if len(y) == 0 or (own and len(present) < 2):
+        return None
+    if shape.family is Family.LOGIT:
+        return Logit(X, y, w)
+    if shape.family is Family.PROPORTIONAL:
+        return Proportional(X, y, w, shape.n_levels, own_intercept=effects is not SiteEffects.NONE)
+    if shape.family is Family.GENERALIZED:
+        if own:
+            return Generalized(X, y, w, shape.n_levels, mu, int(present[0]), int(present[-1]))
+        return Generalized(X, y, w, shape.n_levels, mu)
+    if not own:
+        return Multinomial(X, y, w, shape.n_levels, np.arange(shape.n_levels), 0)
+    counts = np.bincount(y, weights=w, minlength=shape.n_levels)
+    return Multinomial(X, y, w, shape.n_levels, present.astype(np.intp), int(np.argmax(counts)))
+
+
+def answer(
+    kernel: Kernel | None, shape: Shape, effects: SiteEffects, beta: Floats, site: int, n_sites: int, warm: WarmStart | None
+) -> tuple[Total, WarmStart | None]:
+    """What the site says on a model at β, and the warm start for the next question."""
+    size = n_parameters(shape, effects, n_sites)
+    if kernel is None:
+        return Total(False, 0.0, 0.0, 0.0, np.zeros(size), np.zeros((size, size))), None
+    if effects in (SiteEffects.PROFILED, SiteEffects.COORDINATE):
+        return _profile(kernel, beta, warm, schur=effects is SiteEffects.PROFILED)
+    n_shared, q = shape.n_shared, shape.n_intercepts
+    block = n_shared + (site * q if effects is SiteEffects.JOINT else 0)
+    where = np.concatenate([np.arange(n_shared), np.arange(block, block + q)])
+    shared, intercepts = beta[:n_shared], beta[block : block + q]
+    terms = kernel.rows(kernel.linear(shared), shared, intercepts)
+    score, info = np.zeros(size), np.zeros((size, size))
+    if not terms.feasible:
+        return Total(True, 0.0, 0.0, 0.0, score, info), None
+    evaluation = kernel.full(terms)
+    score[where] = evaluation.score
+    info[np.ix_(where, where)] = evaluation.info
+    return Total(False, terms.loglik + terms.barrier, terms.barrier, terms.slack, score, info), None
+
+
+def _profile(kernel: Kernel, shared: Floats, warm: WarmStart | None, *, schur: bool) -> tuple[Total, WarmStart]:
+    eta = kernel.linear(shared)
+    intercepts, terms = _search(kernel, eta, shared, warm)
+    evaluation = kernel.full(terms)
+    p = kernel.n_shared
+    g_b, g_a = evaluation.score[:p], evaluation.score[p:]
+    h_bb, h_ba, h_aa = evaluation.info[:p, :p], evaluation.info[:p, p:], evaluation.info[p:, p:]
+    solved = _solve(h_aa, np.concatenate([h_ba.T, g_a[:, None]], axis=1))
+    slope, last_step = -solved[:, :p], solved[:, p]
+    # the search over α stops a step short of its end; these terms add that step to second order
+    objective = terms.loglik + terms.barrier + 0.5 * float(g_a @ last_step)
+    score = g_b - h_ba @ last_step
+    info = h_bb + h_ba @ slope if schur else h_bb
+    total = Total(False, objective, terms.barrier, terms.slack, score, 0.5 * (info + info.T))
+    return total, WarmStart(shared, intercepts + last_step, slope)
+
+
+def _search(kernel: Kernel, eta: Floats, shared: Floats, warm: WarmStart | None) -> tuple[Floats, RowTerms]:
+    """Newton with step halving over the intercepts at fixed shared parameters."""
+    intercepts = kernel.start(shared) if warm is None else warm.predict(shared)
+    terms = kernel.rows(eta, shared, intercepts)
+    if not terms.feasible:
+        intercepts = kernel.start(shared)
+        terms = kernel.rows(eta, shared, intercepts)
+    step = np.zeros_like(intercepts)
+    accepted = True
+    for _ in range(MOST_INNER_STEPS):
+        if accepted:
+            gradient, info = kernel.intercept_terms(terms)
+            step = _solve(info, gradient)
+            gain = 0.5 * float(gradient @ step)
+            size = float(np.max(np.abs(step), initial=0.0))
+            # beyond the second-order correction made later, what is missed is of the order gain × size
+            if gain * min(size, 1.0) <= 1e-13 * (1.0 + abs(terms.loglik)) and (size <= 1e-4 or gain <= 1e-13):
+                break
+            if size > 5.0:  # far out on a flat tail the quadratic model overshoots
+                step = step * (5.0 / size)
+        trial = kernel.rows(eta, shared, intercepts + step)
+        floor = terms.loglik + terms.barrier - 1e-11 * (1.0 + abs(terms.loglik))
+        accepted = trial.feasible and trial.loglik + trial.barrier >= floor
+        if accepted:
+            intercepts, terms = intercepts + step, trial
+        else:
+            step = 0.5 * step
+            if float(np.max(np.abs(step), initial=0.0)) < 1e-14:
+                break
+    return intercepts, terms
+
+
+def _solve(matrix: Floats, right: Floats) -> Floats:
+    if matrix.shape == (1, 1):
+        return right / matrix[0, 0] if matrix[0, 0] > 0 else np.zeros_like(right)
+    try:
+        solved: Floats = np.linalg.solve(matrix, right).astype(np.float64, copy=False)
+    except np.linalg.LinAlgError:
+        solved = np.linalg.lstsq(matrix, right, rcond=None)[0].astype(np.float64, copy=False)
+    return solved

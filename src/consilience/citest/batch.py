@@ -58,13 +58,13 @@ def drive(steps: Exchange, ask: Callable[[Request], Floats]) -> list[CIResult]:
     """Run an exchange to its end: ``ask`` turns a request into the sum of the sites' answers."""
     # designs are narrow: one BLAS thread is faster than several that wait for each other
     with _threads.limit(limits=1, user_api="blas"):
-        request = next(steps)
-        while True:
-            try:
+        try:
+            request = next(steps)
+            while True:
                 request = steps.send(ask(request))
-            except StopIteration as stop:
-                results: list[CIResult] = stop.value
-                return results
+        except StopIteration as stop:
+            results: list[CIResult] = stop.value
+            return results
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -202,7 +202,7 @@ class _Batch:
             found = study.cover(model.sample)
             assert found is not None
             shape = self.sketches[model] = sketch(model, found, study)
-            if shape.shape is None and model not in study.fits:
+            if shape.shape is None and shape.varies and model not in study.fits:
                 study.fits[model] = gaussian_fit(model, shape, found, study)
         for test in self.tests:
             for restricted, full in test.models:

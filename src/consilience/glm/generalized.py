@@ -11,13 +11,18 @@ lacks a level in between has its maximum on the boundary, and the barrier finds 
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 from numpy.typing import NDArray
 
 from consilience.glm.kernel import Evaluation, Floats, Kernel, RowTerms
 from consilience.glm.logit import sigmoid
 
-__all__ = ["Generalized"]
+__all__ = ["BARRIER_FACTOR", "FIRST_BARRIER", "Generalized"]
+
+FIRST_BARRIER, BARRIER_FACTOR = 1e-2, 1e-2
+"""Where the barrier begins, and what it is multiplied with once a maximum is found."""
 
 
 class Generalized(Kernel):
@@ -54,12 +59,24 @@ class Generalized(Kernel):
     def start(self, shared: Floats) -> Floats:
         share: Floats = (np.cumsum(self.counts)[:-1] + 0.25) / (self.counts.sum() + 0.5)
         theta: Floats = np.log(share / (1.0 - share))
-        # thresholds far enough apart that no row's cross, whatever the slopes
-        offsets = self.linear(shared)
+        return self.repair(self.linear(shared), theta)
+
+    def repair(self, eta: Floats, intercepts: Floats) -> Floats:
+        theta = intercepts.copy()
         for j in range(1, self.n_intercepts):
-            need = float(np.max(offsets[:, j - 1] - offsets[:, j]))
+            need = float(np.max(eta[:, j - 1] - eta[:, j]))
             theta[j] = max(theta[j], theta[j - 1] + need + 0.05)
         return theta
+
+    def softer(self) -> list[Kernel]:
+        path: list[Kernel] = []
+        mu = FIRST_BARRIER
+        while mu > self.mu * BARRIER_FACTOR**-0.5:
+            soft = copy(self)
+            soft.mu = mu
+            path.append(soft)
+            mu *= BARRIER_FACTOR
+        return path
 
     def linear(self, shared: Floats) -> Floats:
         p = self.design.shape[1] - 1
@@ -74,8 +91,9 @@ class Generalized(Kernel):
         if (gaps <= 0).any():
             return RowTerms(-np.inf, feasible=False)
         sigma, softplus = sigmoid(u)
-        log_gap = np.log(-np.expm1(-gaps))
-        q = 1.0 / np.expm1(gaps)
+        closeness = -np.expm1(-gaps)
+        log_gap = np.log(closeness)
+        q = np.exp(-gaps) / closeness
         # log σ(u) = u - softplus(u) for the threshold above, log σ(-u) = -softplus(u) for the one below
         loglik = float((self.upper * u).sum() - (self.either * softplus).sum() + (self.inner * log_gap).sum())
         barrier_weight = self.mu * self.w[:, None]

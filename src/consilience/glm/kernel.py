@@ -60,6 +60,15 @@ class Kernel(ABC):
     def start(self, shared: Floats) -> Floats:
         """Intercepts from which the search over them begins."""
 
+    def repair(self, eta: Floats, intercepts: Floats) -> Floats:
+        """Intercepts near the given ones at which every probability is positive."""
+        del eta
+        return intercepts
+
+    def softer(self) -> list[Kernel]:
+        """The same kernel with more barrier, most first: a path along which a search from far away finds the maximum."""
+        return []
+
     @abstractmethod
     def linear(self, shared: Floats) -> Floats:
         """The part of the linear predictors that the shared parameters make."""

@@ -77,9 +77,9 @@ class Proportional(Kernel):
         upper[above], f_upper[above] = sigma_u, sigma_u * (1.0 - sigma_u)
         sigma_l, softplus_l = sigmoid(theta[self.y[below] - 1] - eta[below])  # σ(l) and -log σ(-l)
         lower[below], f_lower[below] = sigma_l, sigma_l * (1.0 - sigma_l)
-        middle = self.counts[1:-1]
-        loglik = -float(self.w[above] @ softplus_u) - float(self.w[below] @ softplus_l) + float(middle @ np.log(-np.expm1(-gaps)))
-        q = 1.0 / np.expm1(gaps)
+        middle, closeness = self.counts[1:-1], -np.expm1(-gaps)
+        loglik = -float(self.w[above] @ softplus_u) - float(self.w[below] @ softplus_l) + float(middle @ np.log(closeness))
+        q = np.exp(-gaps) / closeness
         return RowTerms(loglik, (self.w * upper, self.w * lower, self.w * f_upper, self.w * f_lower, middle * q, middle * q * (1.0 + q)))
 
     def intercept_terms(self, terms: RowTerms) -> tuple[Floats, Floats]:

@@ -91,17 +91,23 @@ def answer(
     return Total(False, terms.loglik + terms.barrier, terms.barrier, terms.slack, score, info), None
 
 
-def _profile(kernel: Kernel, shared: Floats, warm: WarmStart | None, *, schur: bool) -> tuple[Total, WarmStart]:
+def _profile(kernel: Kernel, shared: Floats, warm: WarmStart | None, *, schur: bool) -> tuple[Total, WarmStart | None]:
     eta = kernel.linear(shared)
     intercepts, terms = _search(kernel, eta, shared, warm)
-    evaluation = kernel.full(terms)
     p = kernel.n_shared
+    nowhere = Total(True, 0.0, 0.0, 0.0, np.zeros(p), np.zeros((p, p)))
+    if not terms.feasible:
+        return nowhere, warm
+    evaluation = kernel.full(terms)
     g_b, g_a = evaluation.score[:p], evaluation.score[p:]
     h_bb, h_ba, h_aa = evaluation.info[:p, :p], evaluation.info[:p, p:], evaluation.info[p:, p:]
     solved = _solve(h_aa, np.concatenate([h_ba.T, g_a[:, None]], axis=1))
     slope, last_step = -solved[:, :p], solved[:, p]
     # the search over α stops a step short of its end; these terms add that step to second order
-    objective = terms.loglik + terms.barrier + 0.5 * float(g_a @ last_step)
+    correction = 0.5 * float(g_a @ last_step)
+    if not 0.0 <= correction <= 1e-6 * (1.0 + abs(terms.loglik)):  # the search got stuck: this β is out of reach
+        return nowhere, warm
+    objective = terms.loglik + terms.barrier + correction
     score = g_b - h_ba @ last_step
     info = h_bb + h_ba @ slope if schur else h_bb
     total = Total(False, objective, terms.barrier, terms.slack, score, 0.5 * (info + info.T))
@@ -109,12 +115,21 @@ def _profile(kernel: Kernel, shared: Floats, warm: WarmStart | None, *, schur: b
 
 
 def _search(kernel: Kernel, eta: Floats, shared: Floats, warm: WarmStart | None) -> tuple[Floats, RowTerms]:
-    """Newton with step halving over the intercepts at fixed shared parameters."""
+    """The intercepts that maximise the likelihood at fixed shared parameters, from the last ones if there are any."""
     intercepts = kernel.start(shared) if warm is None else warm.predict(shared)
-    terms = kernel.rows(eta, shared, intercepts)
-    if not terms.feasible:
-        intercepts = kernel.start(shared)
+    if not kernel.rows(eta, shared, intercepts).feasible:
+        intercepts = kernel.repair(eta, intercepts)
         terms = kernel.rows(eta, shared, intercepts)
+        if not terms.feasible:  # slopes so large that rounding leaves no room between thresholds
+            return intercepts, terms
+        for soft in kernel.softer():
+            intercepts, _ = _climb(soft, eta, shared, intercepts)
+    return _climb(kernel, eta, shared, intercepts)
+
+
+def _climb(kernel: Kernel, eta: Floats, shared: Floats, intercepts: Floats) -> tuple[Floats, RowTerms]:
+    """Newton with step halving from a feasible point."""
+    terms = kernel.rows(eta, shared, intercepts)
     step = np.zeros_like(intercepts)
     accepted = True
     for _ in range(MOST_INNER_STEPS):
@@ -123,8 +138,10 @@ def _search(kernel: Kernel, eta: Floats, shared: Floats, warm: WarmStart | None)
             step = _solve(info, gradient)
             gain = 0.5 * float(gradient @ step)
             size = float(np.max(np.abs(step), initial=0.0))
-            # beyond the second-order correction made later, what is missed is of the order gain × size
-            if gain * min(size, 1.0) <= 1e-13 * (1.0 + abs(terms.loglik)) and (size <= 1e-4 or gain <= 1e-13):
+            # Beyond the second-order correction made later, what is missed is of the order gain × size; next to a barrier
+            # no step is short, and the gain itself must vanish.
+            smooth = terms.barrier == 0.0 and size <= 1e-4 and gain * size <= 1e-13 * (1.0 + abs(terms.loglik))
+            if smooth or gain <= 1e-15 * (1.0 + abs(terms.loglik)):
                 break
             if size > 5.0:  # far out on a flat tail the quadratic model overshoots
                 step = step * (5.0 / size)

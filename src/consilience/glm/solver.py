@@ -21,16 +21,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from consilience.glm.generalized import BARRIER_FACTOR, FIRST_BARRIER
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import Total
 from consilience.glm.secant import SecantMemory
 
 __all__ = ["Fit", "Newton", "Problem"]
 
-MOST_HALVINGS = 3
+MOST_HALVINGS, MOST_HALVINGS_BARRIER = 3, 10
 ROUNDING = 1e-11
-FIRST_BARRIER, LAST_BARRIER, BARRIER_FACTOR = 1e-2, 1e-13, 1e-2
-SLACK = 1e-9
+LONGEST_REACH = 5.0
+"""A step corrected by memory may move the linear predictor by this much per standard deviation of a column."""
+SLACK = 1e-7
+"""The barrier is lowered until it can keep the log-likelihood below its supremum by this share at most (in fact by far less)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,7 +89,7 @@ class Newton:
     ...     b = newton.beta
     ...     newton.tell(Total(False, float(-((b[0] - 3) ** 2) / 2), 0.0, 0.0, 3 - b, np.eye(1)))
     >>> newton.fit
-    Fit(loglik=0.0, rounds=1, converged=True, separated=False)
+    Fit(loglik=0.0, rounds=2, converged=True, separated=False)
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -145,7 +148,8 @@ class Newton:
             self.beta[: self.problem.n_slopes] *= 0.5
             return
         state.halvings += 1
-        if state.halvings > MOST_HALVINGS and not self.problem.barrier:
+        if state.halvings > (MOST_HALVINGS_BARRIER if self.problem.barrier else MOST_HALVINGS):
+            self.memory = SecantMemory()
             state.halvings = 0
             state.damping = max(10.0 * state.damping, 1e-4)
             state.step, _ = self._direction(state.total)
@@ -170,12 +174,12 @@ class Newton:
         limit = problem.tolerance * (abs(total.objective) + 1.0)
         if not problem.quadratic:
             # steps that shrink by a constant factor leave gain/(1 - ratio) ahead; no extrapolation makes up for it
-            remaining = gain / (1.0 - min(ratio, 0.999))
-            limit *= 1e-4
+            remaining = gain / (1.0 - min(ratio, 0.9))
+            limit *= 1e-2
         else:
             remaining = gain
         if remaining <= limit and state.damping <= 1e-6:
-            if problem.barrier and total.slack > SLACK * (1.0 + abs(total.objective)) and state.mu > LAST_BARRIER:
+            if problem.barrier and total.slack > SLACK * (1.0 + abs(total.objective)):
                 self._lower_barrier()
                 return
             self._finish(total, gain)
@@ -187,6 +191,7 @@ class Newton:
         state = self.state
         state.mu *= BARRIER_FACTOR
         state.total, state.last_gain = None, np.inf
+        self.memory = SecantMemory()
         self.beta = state.beta
 
     def _finish(self, total: Total, gain: float) -> None:
@@ -217,6 +222,8 @@ class Newton:
 
         if not self.problem.quadratic and self.state.damping == 0.0:
             step = self.memory.correct(score, solve)
+            reach = float(np.max(np.abs(step) * self.problem.scale, initial=0.0))
+            step = step * min(1.0, LONGEST_REACH / reach) if reach > 0.0 else step
             if float(score @ step) > 0.0:
                 return step, 0.5 * float(score @ step)
         step = solve(score)

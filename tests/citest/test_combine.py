@@ -1,0 +1,69 @@
+"""P-values from statistics, and one p-value from several."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.stats import chi2, combine_pvalues
+
+from consilience.citest.combine import chi2_log_sf, chi2_sf, fisher, log_symmetric, symmetric
+
+STATISTICS = [0.0, 1e-12, 1e-3, 0.5, 1.0, 3.84, 10.0, 50.0, 200.0, 600.0, 1200.0, 1300.0, 1400.0, 1500.0, 3000.0, 1e4, 1e5]
+
+
+@pytest.mark.parametrize("df", [*range(1, 13), 20, 33, 40])
+def test_the_log_tail_agrees_with_scipy(df: int) -> None:
+    """From the whole mass to tails far below the smallest float, with no seam where the method changes."""
+    expected = chi2.logsf(STATISTICS, df)
+    assert np.isfinite(expected).all()
+    assert_allclose([chi2_log_sf(x, df) for x in STATISTICS], expected, rtol=1e-12, atol=1e-14)
+
+
+def test_the_log_tail_falls_everywhere() -> None:
+    for df in (1, 2, 7, 40):
+        tail = [chi2_log_sf(x, df) for x in np.linspace(1200.0, 1500.0, 601)]
+        assert (np.diff(tail) < 0).all()
+
+
+@pytest.mark.parametrize("df", [1, 2, 40])
+@pytest.mark.parametrize("x", [0.0, 0.1, 3.84, 100.0])
+def test_the_tail_is_the_exponential_of_the_log_tail(df: int, x: float) -> None:
+    assert_allclose(chi2_sf(x, df), chi2.sf(x, df), rtol=1e-12)
+    assert_allclose(math.exp(chi2_log_sf(x, df)), chi2_sf(x, df), rtol=1e-12)
+
+
+def test_a_tail_below_the_smallest_float_is_zero_and_no_error() -> None:
+    assert chi2_sf(1e5, 1) == 0.0
+    assert chi2_log_sf(1e5, 2) == pytest.approx(-5e4, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("p_y", "p_x", "p"), [(0.01, 0.03, 0.02), (0.01, 0.015, 0.015), (0.5, 0.9, 0.9), (1.0, 1.0, 1.0), (0.0, 0.7, 0.0), (0.2, 0.2, 0.2)]
+)
+def test_symmetric(p_y: float, p_x: float, p: float) -> None:
+    """min{2 min(p), max(p)}, whichever direction comes first, and never above one."""
+    assert symmetric(p_y, p_x) == symmetric(p_x, p_y) == p
+    if p_y and p_x:
+        assert_allclose(log_symmetric(math.log(p_y), math.log(p_x)), math.log(p), atol=1e-15)
+        assert log_symmetric(math.log(p_y), math.log(p_x)) == log_symmetric(math.log(p_x), math.log(p_y))
+
+
+def test_log_symmetric_where_p_itself_is_no_float() -> None:
+    assert log_symmetric(-1000.0, -3000.0) == pytest.approx(-3000.0 + math.log(2.0))
+
+
+def test_fisher_with_the_numbers_of_the_paper() -> None:
+    assert round(fisher(-2.0 * (math.log(0.0918) + math.log(0.3253)), 2), 4) == 0.1347
+
+
+@pytest.mark.parametrize("p_values", [[0.3], [0.5, 0.5], [0.01, 0.2, 0.9], [1.0, 1.0], [1e-200, 0.4]])
+def test_fisher_agrees_with_scipy(p_values: list[float]) -> None:
+    statistic = -2.0 * sum(math.log(p) for p in p_values)
+    assert_allclose(fisher(statistic, len(p_values)), combine_pvalues(p_values, method="fisher").pvalue, rtol=1e-10)
+
+
+def test_fisher_of_no_site_is_one() -> None:
+    assert fisher(0.0, 0) == 1.0

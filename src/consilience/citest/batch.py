@@ -5,7 +5,7 @@ decides how requests travel and how sums are made. Every model of every test is 
 
     survey      who can contribute how many rows, per variable set         one round, once per set
     (locate)    where the numbers lie; only without site effects           one round, once per study
-    products    level counts and cross-products per sample                 one round; Gaussian models and all ranks are done
+    products    level counts and cross-products per sample                 one round; ranks, and fits in closed form
     evaluate    log-likelihood, score, information of every open model     one round per Newton step, all models together
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from consilience.citest.interface import Progress
-from consilience.citest.likelihood import Sketch, direction, gaussian_fit, problem, refusal, result, silent, sketch
+from consilience.citest.likelihood import Sketch, closed_form, direction, problem, refusal, result, silent, sketch
 from consilience.citest.question import Question
 from consilience.citest.requests import Evaluate, Locate, ModelAsk, Products, Request, Survey, products_length
 from consilience.citest.result import CIResult, Direction
@@ -195,15 +195,16 @@ class _Batch:
             yield Evaluate(study.runs, asks, options.effects, options.ordinal, options.n_sites, study.exponents or {}, study.locations)
 
     def _open_models(self) -> None:
-        """Sketch every model; fit the Gaussian ones; start the others that an informative comparison needs."""
+        """Sketch every model; fit what has a closed form; start the others that an informative comparison needs."""
         study = self.study
         self.ready = self.rounds
         for model in self._models():
             found = study.cover(model.sample)
             assert found is not None
             shape = self.sketches[model] = sketch(model, found, study)
-            if shape.shape is None and shape.varies and model not in study.fits:
-                study.fits[model] = gaussian_fit(model, shape, found, study)
+            fit = None if model in study.fits else closed_form(model, shape, found, study)
+            if fit is not None:
+                study.fits[model] = fit
         for test in self.tests:
             for restricted, full in test.models:
                 if self._refusal(test, restricted, full):

@@ -17,7 +17,7 @@ from consilience.glm.kernel import Floats
 from consilience.glm.layout import Family, Shape, SiteEffects, family_of, n_parameters
 from consilience.glm.solver import Fit, Problem
 
-__all__ = ["Sketch", "gaussian_fit", "problem", "result", "sketch"]
+__all__ = ["Sketch", "closed_form", "direction", "problem", "refusal", "result", "silent", "sketch"]
 
 EXACT = 1e-13
 """A residual sum of squares below this share of the total is rounding: the response is a function of the predictors."""
@@ -74,8 +74,19 @@ def sketch(model: Model, found: ProductsTotal, study: Study) -> Sketch:
     return Sketch(keep, levels, shape, varies, spreads, counts[list(levels)] / max(found.n, 1.0), found.n)
 
 
-def gaussian_fit(model: Model, shape: Sketch, found: ProductsTotal, study: Study) -> Fit:
-    """A Gaussian model's fit: closed form, in the response's own unit."""
+def closed_form(model: Model, shape: Sketch, found: ProductsTotal, study: Study) -> Fit | None:
+    """The fit of a model that needs no iteration: Gaussian, or without predictors. None for the others."""
+    if not shape.varies:
+        return None
+    if shape.shape is None:
+        return _gaussian_fit(model, shape, found, study)
+    if shape.rank == 0 and shape.shape.family is not Family.PROPORTIONAL:  # each site's shares are its fit
+        return Fit(found.nulls[model.response], 0, converged=True)
+    return None
+
+
+def _gaussian_fit(model: Model, shape: Sketch, found: ProductsTotal, study: Study) -> Fit:
+    """In the response's own unit."""
     positions = [i for name in model.predictors for i in found.columns[name]]
     (response,) = found.columns[model.response]
     rss = residual_sum(found.gram, response, [positions[j] for j in shape.keep], study.options.ridge)

@@ -35,7 +35,10 @@ class Locate(msgspec.Struct, frozen=True, tag="locate"):
 
 
 class Products(msgspec.Struct, frozen=True, tag="products"):
-    """Per variable set: n, level counts, column sums, and the upper triangle of the cross-products of all columns."""
+    """Cross-products of all columns, per variable set.
+
+    n, level counts, log-likelihoods of discrete variables without predictors, column sums, upper triangle of the cross-products.
+    """
 
     sets: tuple[tuple[str, ...], ...]
     exponents: dict[str, int]
@@ -98,11 +101,11 @@ def products_length(schema: Schema, variables: tuple[str, ...]) -> int:
     """Numbers per variable set in the answer to :class:`Products`.
 
     >>> products_length(Schema({"A": "continuous", "C": "binary"}), ("A", "C"))
-    8
+    9
     """
     p = n_columns(schema, variables)
-    levels = sum(len(schema[name].levels) for name in variables)
-    return 1 + levels + p + p * (p + 1) // 2
+    levels = [len(schema[name].levels) for name in variables if schema[name].kind.is_discrete]
+    return 1 + sum(levels) + len(levels) + p + p * (p + 1) // 2
 
 
 def answer_length(request: Request, schema: Schema) -> int:

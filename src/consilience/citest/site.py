@@ -95,7 +95,7 @@ class SiteWorker:
                 parts.append(np.zeros(products_length(schema, variables)))
                 continue
             found = cross_products(self.table, variables, coding_of(request))
-            parts += [np.array([float(found.n)]), found.levels, found.sums, found.gram[np.triu_indices(len(found.sums))]]
+            parts += [np.array([float(found.n)]), found.levels, found.nulls, found.sums, found.gram[np.triu_indices(len(found.sums))]]
         return np.concatenate(parts)
 
     def _evaluate(self, request: Evaluate, site: int) -> Floats:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from consilience.data.design import column_names
+from consilience.data.design import column_names, null_loglik
 from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
 from consilience.glm.kernel import Floats
@@ -46,6 +46,7 @@ class ProductsTotal:
 
     n: float
     levels: dict[str, Floats]
+    nulls: dict[str, float]
     gram: Floats
     columns: dict[str, list[int]]
 
@@ -59,6 +60,10 @@ class ProductsTotal:
             if count:
                 levels[name] = vector[position : position + count]
                 position += count
+        nulls = {name: float(vector[position + i]) for i, name in enumerate(levels)}
+        if effects is SiteEffects.NONE:
+            nulls = {name: null_loglik(counts) for name, counts in levels.items()}
+        position += len(nulls)
         names = column_names(schema, variables)
         p = len(names)
         sums = vector[position : position + p]
@@ -75,7 +80,7 @@ class ProductsTotal:
         columns: dict[str, list[int]] = {name: [] for name in variables}
         for i, (name, _) in enumerate(names):
             columns[name].append(i)
-        return ProductsTotal(n, levels, gram, columns)
+        return ProductsTotal(n, levels, nulls, gram, columns)
 
 
 @dataclass(slots=True, eq=False)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from consilience.data.schema import Schema
 from consilience.data.table import Rows, Table
 
-__all__ = ["Coding", "Design", "ModelRows", "build", "column_names", "compress", "cross_products", "n_columns"]
+__all__ = ["Coding", "Design", "ModelRows", "build", "column_names", "compress", "cross_products", "n_columns", "null_loglik"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -159,12 +159,14 @@ def compress(table: Table, names: Sequence[str], rows: Rows) -> tuple[dict[str, 
 class CrossProducts:
     """Sums over the complete rows of some variables at one site.
 
-    ``levels`` counts the levels of the discrete variables, one after the other; ``gram`` holds the cross-products of all columns,
-    centred at the site or about the common locations; ``sums`` the column sums about those locations.
+    ``levels`` counts the levels of the discrete variables, one after the other; ``nulls`` holds, per discrete variable, the
+    log-likelihood of its own level shares at this site (a model without predictors needs no fit); ``gram`` holds the
+    cross-products of all columns, centred at the site or about the common locations; ``sums`` the column sums about those.
     """
 
     n: int
     levels: Floats
+    nulls: Floats
     sums: Floats
     gram: Floats
 
@@ -185,6 +187,7 @@ def cross_products(table: Table, variables: Sequence[str], coding: Coding) -> Cr
     discrete = [name for name in variables if name in table.codes]
     counts = {name: np.bincount(_take(table.codes[name], rows.index), minlength=len(schema[name].levels)) for name in discrete}
     levels = np.concatenate([counts[name] for name in discrete] or [np.empty(0, dtype=np.intp)]).astype(np.float64)
+    nulls = np.array([null_loglik(counts[name]) for name in discrete])
     if len(discrete) == len(variables):
         codes, weights = compress(table, variables, rows)
         columns = np.empty((len(weights), len(names)))
@@ -193,7 +196,7 @@ def cross_products(table: Table, variables: Sequence[str], coding: Coding) -> Cr
         if coding.centre_at_site:
             columns = _centre(columns, weights)
         weighted = columns * weights[:, None]
-        return CrossProducts(rows.n, levels, weighted.sum(axis=0), weighted.T @ columns)
+        return CrossProducts(rows.n, levels, nulls, weighted.sum(axis=0), weighted.T @ columns)
     gram, sums = np.zeros((len(names), len(names))), np.zeros(len(names))
     means = _means(table, names, rows, coding, counts) if coding.centre_at_site else np.zeros(len(names))
     index = np.arange(rows.n) if rows.index is None else rows.index
@@ -206,7 +209,17 @@ def cross_products(table: Table, variables: Sequence[str], coding: Coding) -> Cr
         sums += columns.sum(axis=0)
     if coding.centre_at_site and rows.n:  # what rounding left of the means
         gram -= np.outer(sums, sums) / rows.n
-    return CrossProducts(rows.n, levels, sums, gram)
+    return CrossProducts(rows.n, levels, nulls, sums, gram)
+
+
+def null_loglik(counts: NDArray[np.intp] | Floats) -> float:
+    """The log-likelihood of level counts under their own shares.
+
+    >>> round(null_loglik(np.array([1.0, 3.0])), 6)
+    -2.249341
+    """
+    present = counts[counts > 0].astype(np.float64)
+    return float(present @ np.log(present / present.sum()))
 
 
 def _means(table: Table, names: list[tuple[str, int]], rows: Rows, coding: Coding, counts: Mapping[str, NDArray[np.intp]]) -> Floats:

@@ -108,16 +108,16 @@ def report(rows: list[tuple[str, ...]], n: int, bounds: dict[float, list[int]]) 
     return f"""# Calibration
 
 How often the federated test rejects a true independence. X and Y are independent given Z and the site; {SITES} sites of {ROWS} rows with
-intercepts of their own for every variable; Z is continuous, binary, ordinal and multinomial in turn; {n:,} replications for each pair of kinds;
-default settings (profiled site effects, proportional odds). The 99% interval of the binomial distribution is {intervals}.
+intercepts of their own for every variable; Z is continuous, binary, ordinal and multinomial in turn; {n:,} replications for each pair
+of kinds; default settings (profiled site effects, proportional odds). The 99% interval of the binomial distribution is {intervals}.
 Made by `make calibration`.
 
 | X – Y | rejected at 0.05 | rejected at 0.01 | uniform? (Kolmogorov–Smirnov p) |
 |---|---|---|---|
 {table}
 
-The last column compares the whole distribution of p-values with the uniform one. The combined p-value, min{{2 min(p), max(p)}}, is not exactly
-uniform where the two directions differ; what matters for decisions is the share of rejections.
+The last column compares the whole distribution of p-values with the uniform one. The combined p-value, min{{2 min(p), max(p)}}, is not
+exactly uniform where the two directions differ; what matters for decisions is the share of rejections.
 """
 
 

@@ -33,13 +33,17 @@ def random_study(seed: int, *, rows: tuple[int, int] = (40, 160), sites: tuple[i
         frame = pl.DataFrame(columns)
         lost = float(rng.choice([0.0, 0.05]))
         frame = frame.select(pl.when(pl.Series(rng.random(n) >= lost)).then(pl.col(c)).otherwise(None).alias(c) for c in names)
-        gone = [c for c in rng.permutation(names)[: int(rng.integers(0, 3))]] if k else []
+        gone = list(rng.permutation(names)[: int(rng.integers(0, 3))]) if k else []
         clients.append(
             Client(
                 f"s{k}",
                 frame.drop(gone),
                 kinds={c: kind for c, kind in zip(names, kinds, strict=True) if c not in gone},
-                levels={c: range(n_levels[c]) for c, kind in zip(names, kinds, strict=True) if kind in ("ordinal", "multinomial") and c not in gone},
+                levels={
+                    c: range(n_levels[c])
+                    for c, kind in zip(names, kinds, strict=True)
+                    if kind in ("ordinal", "multinomial") and c not in gone
+                },
             )
         )
     return clients

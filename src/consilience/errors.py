@@ -16,7 +16,36 @@
     │   └── UnknownLevelError        a value outside the levels the study declared
     ├── StudyError                   the set of sites cannot be studied
     │   ├── NoClientsError           no site at all
-    │   └── DuplicateClientError     two sites with one name
+    │   ├── DuplicateClientError     two sites with one name
+    │   ├── TooFewClientsError       fewer sites (left) than masks or the study's limits need
+    │   └── ClientGoneError          a site that does not answer any more
+    ├── RefusalError                 a site does not answer a request, to protect its data
+    │   ├── WrongRosterError         not the sites that were agreed on
+    │   ├── WrongTermsError          not the settings that were agreed on
+    │   ├── OutsideSchemaError       a model or a variable that the study did not declare
+    │   ├── WrongShapeError          parameters that do not fit the model they are for
+    │   ├── RepeatedQuestionError    a sum that was answered before, asked for again with fewer sites
+    │   └── DisclosureError          a sum over too few sites or rows
+    ├── SecureAggregationError           keys, masks or ring numbers that cannot be used
+    │   ├── KeyFormatError               bytes that are not a key, a fingerprint, a signature or a run id
+    │   ├── IdentityFileError            a private identity that cannot be read: wrong password, wrong kind of key, damaged
+    │   ├── AgreementError               no secret may be shared with this peer
+    │   │   ├── BadSignatureError        a run key that its identity did not sign
+    │   │   ├── WrongRunError            a run key of another run
+    │   │   ├── UnpinnedIdentityError    an identity that nobody here has compared and accepted
+    │   │   ├── OwnKeyError              one's own run key came back as a peer's
+    │   │   └── WeakKeyError             a low-order point: the secret would not be one
+    │   ├── RosterError                  the set of sites of a round cannot be used
+    │   │   ├── SmallRosterError         fewer than two sites
+    │   │   ├── RepeatedSiteError        one fingerprint twice
+    │   │   ├── NotInRosterError         a fingerprint outside the roster
+    │   │   └── PairSecretsError         not exactly one secret for every other site of the roster
+    │   ├── RoundError                   the number of a round cannot be used
+    │   │   ├── RoundNumberError         not a whole number from 0 to 2⁶⁴ - 1
+    │   │   └── RepeatedRoundError       a round that was answered, or passed over
+    │   └── RingError                    numbers that cannot be summed in the ring
+    │       ├── RingRangeError           NaN, infinite or too large for fixed point
+    │       └── RingShapeError           vectors of unequal length, or bytes that are not whole numbers of the ring
     └── QuestionError                a conditional-independence question that has no meaning
         ├── UnknownVariableError     a variable that no site measures and no schema declares
         ├── SameVariableError        X and Y are one variable
@@ -28,25 +57,54 @@ Names say the cause. A message gives the rule, the value that was received and t
 from __future__ import annotations
 
 __all__ = [
+    "AgreementError",
+    "BadSignatureError",
+    "ClientGoneError",
     "ConditioningError",
     "ConsilienceError",
     "DataError",
+    "DisclosureError",
     "DuplicateClientError",
     "EmptyDataError",
+    "IdentityFileError",
     "InfiniteValueError",
+    "KeyFormatError",
     "KindConflictError",
     "KindError",
     "LevelConflictError",
     "NoClientsError",
+    "NotInRosterError",
     "NullColumnError",
     "OptionError",
+    "OutsideSchemaError",
+    "OwnKeyError",
+    "PairSecretsError",
     "QuestionError",
     "ReadError",
+    "RefusalError",
+    "RepeatedQuestionError",
+    "RepeatedRoundError",
+    "RepeatedSiteError",
+    "RingError",
+    "RingRangeError",
+    "RingShapeError",
+    "RosterError",
+    "RoundError",
+    "RoundNumberError",
     "SameVariableError",
     "SchemaError",
+    "SecureAggregationError",
+    "SmallRosterError",
     "StudyError",
+    "TooFewClientsError",
     "UnknownLevelError",
     "UnknownVariableError",
+    "UnpinnedIdentityError",
+    "WeakKeyError",
+    "WrongRosterError",
+    "WrongRunError",
+    "WrongShapeError",
+    "WrongTermsError",
 ]
 
 
@@ -110,6 +168,46 @@ class DuplicateClientError(StudyError):
     """Two sites with one name."""
 
 
+class TooFewClientsError(StudyError):
+    """Fewer sites (left) than masks or the study's limits need."""
+
+
+class ClientGoneError(StudyError):
+    """A site that does not answer any more; ``client`` is its name."""
+
+    def __init__(self, client: str) -> None:
+        super().__init__(f"{client!r} does not answer any more.")
+        self.client = client
+
+
+class RefusalError(ConsilienceError):
+    """A site does not answer a request, to protect its data."""
+
+
+class WrongRosterError(RefusalError):
+    """Not the sites that were agreed on."""
+
+
+class WrongTermsError(RefusalError):
+    """Not the settings that were agreed on."""
+
+
+class OutsideSchemaError(RefusalError):
+    """A model or a variable that the study did not declare."""
+
+
+class WrongShapeError(RefusalError):
+    """Parameters that do not fit the model they are for."""
+
+
+class RepeatedQuestionError(RefusalError):
+    """A sum that was answered before, asked for again with fewer sites."""
+
+
+class DisclosureError(RefusalError):
+    """A sum over too few sites or rows."""
+
+
 class QuestionError(ConsilienceError, ValueError):
     """A conditional-independence question that has no meaning."""
 
@@ -126,6 +224,86 @@ class ConditioningError(QuestionError):
     """X or Y is in its own conditioning set, or a variable is there twice."""
 
 
+class SecureAggregationError(ConsilienceError, ValueError):
+    """Keys, masks or ring numbers that cannot be used."""
+
+
+class KeyFormatError(SecureAggregationError):
+    """Bytes that are not a key, a fingerprint, a signature or a run id."""
+
+
+class IdentityFileError(SecureAggregationError):
+    """A private identity that cannot be read: wrong password, wrong kind of key, damaged."""
+
+
+class AgreementError(SecureAggregationError):
+    """No secret may be shared with this peer."""
+
+
+class BadSignatureError(AgreementError):
+    """A run key that its identity did not sign."""
+
+
+class WrongRunError(AgreementError):
+    """A run key of another run."""
+
+
+class UnpinnedIdentityError(AgreementError):
+    """An identity that nobody here has compared and accepted."""
+
+
+class OwnKeyError(AgreementError):
+    """One's own run key came back as a peer's."""
+
+
+class WeakKeyError(AgreementError):
+    """A low-order point: the secret would not be one."""
+
+
+class RosterError(SecureAggregationError):
+    """The set of sites of a round cannot be used."""
+
+
+class SmallRosterError(RosterError):
+    """Fewer than two sites."""
+
+
+class RepeatedSiteError(RosterError):
+    """One fingerprint twice."""
+
+
+class NotInRosterError(RosterError):
+    """A fingerprint outside the roster."""
+
+
+class PairSecretsError(RosterError):
+    """Not exactly one secret for every other site of the roster."""
+
+
+class RoundError(SecureAggregationError):
+    """The number of a round cannot be used."""
+
+
+class RoundNumberError(RoundError):
+    """Not a whole number from 0 to 2⁶⁴ - 1."""
+
+
+class RepeatedRoundError(RoundError):
+    """A round that was answered, or passed over."""
+
+
+class RingError(SecureAggregationError):
+    """Numbers that cannot be summed in the ring."""
+
+
+class RingRangeError(RingError):
+    """NaN, infinite or too large for fixed point."""
+
+
+class RingShapeError(RingError):
+    """Vectors of unequal length, or bytes that are not whole numbers of the ring."""
+
+
 def check_option(name: str, value: str, allowed: tuple[str, ...]) -> str:
     """Return ``value`` if it is one of ``allowed``, else raise :class:`OptionError` with the list.
 
@@ -135,3 +313,14 @@ def check_option(name: str, value: str, allowed: tuple[str, ...]) -> str:
     if value not in allowed:
         raise OptionError(f"{name} must be one of {', '.join(allowed)}; got {value!r}.")
     return value
+
+
+def check_number(name: str, value: object, least: float) -> float:
+    """Return ``value`` if it is a finite number of at least ``least``, else raise :class:`OptionError`.
+
+    >>> check_number("ridge", 0.1, least=0.0)
+    0.1
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool) and least <= value < float("inf"):
+        return value
+    raise OptionError(f"{name} must be a number of at least {least:g}; got {value!r}.")

@@ -171,10 +171,10 @@ def main():
             name: [f"{v:.17g}" if name == "F" else f"{v:.12g}" for v in col] if col.dtype.kind == "f" else [str(v) for v in col]
             for name, col in cols.items()
         }
-        with open(OUT / f"{case}.csv", "w", newline="") as f:
+        with (OUT / f"{case}.csv").open("w", newline="") as f:
             out = csv.writer(f, lineterminator="\n")
             out.writerow(["site", *cols])
-            out.writerows(zip([SITES[k] for k in z], *text.values()))
+            out.writerows(zip([SITES[k] for k in z], *text.values(), strict=True))
     (OUT / "variables.json").write_text(json.dumps(variables, indent=1) + "\n")
 
 

@@ -18,9 +18,9 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from consilience.citest.interface import Progress
-from consilience.citest.likelihood import Sketch, closed_form, direction, problem, refusal, result, silent, sketch
+from consilience.citest.likelihood import Sketch, alone_directions, closed_form, direction, problem, refusal, result, silent, sketch
 from consilience.citest.question import Question
-from consilience.citest.requests import Evaluate, Locate, ModelAsk, Products, Request, Survey, products_length
+from consilience.citest.requests import ALONE_FIELDS, Evaluate, Locate, ModelAsk, Products, Request, Survey, products_length
 from consilience.citest.result import CIResult, Direction
 from consilience.citest.study import Model, ProductsTotal, Study
 from consilience.glm.kernel import Floats
@@ -39,16 +39,18 @@ def batch(questions: Sequence[Question], study: Study, progress: Progress | None
     """Answer ``questions``; what is learnt on the way stays in ``study``, also when the generator is closed half-way."""
     results: list[CIResult] = []
     for start in range(0, len(questions), CHUNK):
-        part = questions[start : start + CHUNK]
-        steps = _Batch(part, study)
+        steps = _Batch(questions[start : start + CHUNK], study)
         exchange = steps.run()
-        request = next(exchange)
-        while request is not None:
-            study.rounds += 1
-            request = exchange.send((yield request))
-            if progress is not None:
-                progress(len(results) + steps.n_answered(), len(questions))
-        results += steps.results()
+        try:
+            request = next(exchange)
+            while request is not None:
+                study.rounds += 1
+                request = exchange.send((yield request))
+                if progress is not None:
+                    progress(len(results) + len(steps.answered()), len(questions))
+            results += steps.results()
+        finally:
+            study.finished |= {test.question: steps.result(test) for test in steps.answered()}
     if progress is not None:
         progress(len(results), len(questions))
     return results
@@ -69,11 +71,16 @@ def drive(steps: Exchange, ask: Callable[[Request], Floats]) -> list[CIResult]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Test:
-    """A question and its four models: (restricted, full) with y as the response, then with x."""
+    """A question and its four models: (restricted, full) with y as the response, then with x.
+
+    Without models it is answered by one site ``alone``, or not at all for a ``reason``.
+    """
 
     question: Question
     sample: tuple[str, ...]
     models: tuple[tuple[Model, Model], ...] = ()
+    alone: bool = False
+    reason: str = ""
 
 
 @dataclass(slots=True, eq=False)
@@ -84,6 +91,7 @@ class _Batch:
     sketches: dict[Model, Sketch] = field(default_factory=dict)
     finished: dict[Model, int] = field(default_factory=dict)
     open: dict[Model, Newton] = field(default_factory=dict)
+    alone: dict[Question, tuple[float, ...]] = field(default_factory=dict)
     rounds: int = 0
     ready: int = 0
 
@@ -116,6 +124,8 @@ class _Batch:
                 part = total[position : position + length]
                 self.study.products[variables] = ProductsTotal.read(part, self.study.schema, variables, self.study.options.effects)
                 position += length
+            numbers = total[position:].reshape(-1, ALONE_FIELDS).tolist()
+            self.alone |= dict(zip(request.alone, map(tuple, numbers), strict=True))
         else:
             self._read_evaluate(total)
 
@@ -126,6 +136,8 @@ class _Batch:
             sample = tuple(sorted((*question.variables, *always)))
             for missing in (None, question.x, question.y):
                 sets[tuple(v for v in sample if v != missing)] = None
+        if self.study.options.effects is SiteEffects.NONE:
+            sets |= {(name,): None for name in self.study.continuous()}
         new = tuple(s for s in sets if s not in self.study.counts)
         spreads = self.study.continuous() if self.study.exponents is None else ()
         return [Survey(new, spreads)] if new or spreads else None
@@ -144,10 +156,13 @@ class _Batch:
         study = self.study
         if study.options.effects is not SiteEffects.NONE or study.locations is not None:
             return None
-        if not study.continuous():
+        limits = study.options.disclosure
+        known = tuple(n for n in study.continuous() if study.counts[n,][0] > 1 or limits.min_contributors == 1)
+        known = tuple(n for n in known if not limits.refusal(*study.counts[n,]))
+        if not known:  # of the others nobody may learn where they lie, and no sum needs it
             study.locations = {}
             return None
-        return [Locate(study.continuous(), study.exponents or {})]
+        return [Locate(known, study.exponents or {})]
 
     def _plan(self) -> None:
         """The models of every test, each with the smallest sample that has the same rows: equal models are fitted once."""
@@ -155,8 +170,13 @@ class _Batch:
         always = study.options.always
         for question in self.questions:
             sample = tuple(sorted((*question.variables, *always)))
-            if study.rows(sample) == 0:
-                self.tests.append(_Test(question, sample))
+            contributors, rows = study.counts[sample]
+            if rows == 0:
+                reason = f"no site has a row with values for {', '.join(question.variables)} together"
+            else:
+                reason = study.options.disclosure.refusal(contributors, rows)
+            if reason or study.options.disclosure.alone(contributors):
+                self.tests.append(_Test(question, sample, alone=not reason, reason=reason))
                 continue
             pairs = []
             for response, predictor in ((question.y, question.x), (question.x, question.y)):
@@ -182,9 +202,11 @@ class _Batch:
             if study.cover(sample) or any(study.rows(a) == rows and set(sample) <= set(a) for a in asked):
                 continue
             asked.append(sample)
-        if not asked:
+        alone = tuple(test.question for test in self.tests if test.alone)
+        if not asked and not alone:
             return None
-        return [Products(tuple(asked), study.exponents or {}, study.locations)]
+        options = study.options
+        return [Products(tuple(asked), study.exponents or {}, study.locations, alone, options.ordinal, options.ridge)]
 
     def _evaluate(self) -> Generator[Request, None, None]:
         self._open_models()
@@ -211,7 +233,7 @@ class _Batch:
                     continue
                 for model in (restricted, full):
                     if model not in study.fits and model not in self.open:
-                        self.open[model] = Newton(problem(self.sketches[model], study))
+                        self.open[model] = Newton(problem(self.sketches[model], study, study.starts.get(model)))
 
     def _ask(self, model: Model, newton: Newton) -> ModelAsk:
         shape = self.sketches[model]
@@ -223,6 +245,7 @@ class _Batch:
         for model, newton in list(self.open.items()):
             size = len(newton.beta)
             newton.tell(unpack(total[position : position + answer_size(size)], size))
+            self.study.starts[model] = newton.beta
             position += answer_size(size)
             if newton.fit is not None:
                 self.study.fits[model] = newton.fit
@@ -233,25 +256,32 @@ class _Batch:
         sites = self.study.counts[test.sample][0]
         return refusal(test.question, full.response, self.sketches[restricted], self.sketches[full], self.study, sites)
 
-    def n_answered(self) -> int:
-        """Tests whose models are all fitted."""
-        waiting = self.open.keys()
-        if not self.sketches:
-            return 0
-        return sum(not any(m in waiting for pair in test.models for m in pair) for test in self.tests)
+    def answered(self) -> list[_Test]:
+        """Tests that have all they need."""
+        return [test for test in self.tests if self._is_answered(test)]
+
+    def _is_answered(self, test: _Test) -> bool:
+        if test.alone:
+            return test.question in self.alone
+        fits, sketches = self.study.fits, self.sketches
+        return all(
+            pair[0] in sketches and pair[1] in sketches and (all(m in fits for m in pair) or bool(self._refusal(test, *pair)))
+            for pair in test.models
+        )
 
     def results(self) -> list[CIResult]:
         """The results, in the order of the questions."""
-        return [self._result(test) for test in self.tests]
+        return [self.result(test) for test in self.tests]
 
-    def _result(self, test: _Test) -> CIResult:
+    def result(self, test: _Test) -> CIResult:
+        """The result of an answered test."""
         question, study = test.question, self.study
         contributors, n = study.counts[test.sample]
+        if test.alone:
+            return result(question, alone_directions(question, self.alone[question]), n, contributors, self.ready)
         if not test.models:
-            named = ", ".join(question.variables)
-            reason = f"no site has a row with values for {named} together"
-            both = tuple(silent(r, p, reason) for r, p in ((question.y, question.x), (question.x, question.y)))
-            return result(question, both, 0, 0, self.ready, reason)
+            both = tuple(silent(r, p, test.reason) for r, p in ((question.y, question.x), (question.x, question.y)))
+            return result(question, both, n, contributors, self.ready, test.reason)
         done = [self.finished.get(m, 0) for pair in test.models for m in pair]
         directions = tuple(self._direction(test, restricted, full) for restricted, full in test.models)
         return result(question, directions, n, contributors, max(*done, self.ready))

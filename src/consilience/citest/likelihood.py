@@ -17,7 +17,7 @@ from consilience.glm.kernel import Floats
 from consilience.glm.layout import Family, Shape, SiteEffects, family_of, n_parameters
 from consilience.glm.solver import Fit, Problem
 
-__all__ = ["Sketch", "closed_form", "direction", "problem", "refusal", "result", "silent", "sketch"]
+__all__ = ["Sketch", "alone_directions", "closed_form", "direction", "problem", "refusal", "result", "silent", "sketch"]
 
 EXACT = 1e-13
 """A residual sum of squares below this share of the total is rounding: the response is a function of the predictors."""
@@ -63,7 +63,8 @@ def sketch(model: Model, found: ProductsTotal, study: Study) -> Sketch:
     keep = tuple(j for j, i in enumerate(positions) if i in kept)
     response = study.schema[model.response]
     own = found.columns[model.response]
-    varies = bool((np.diag(found.gram)[own] > 0).any())
+    common = [i for name in study.options.always for i in found.columns[name]]
+    varies = any(i in own for i in estimable(found.gram, [*common, *own]))
     spreads = np.sqrt(np.maximum(np.diag(found.gram)[[positions[j] for j in keep]], 0.0) / max(found.n, 1.0))
     if response.kind is Kind.CONTINUOUS:
         return Sketch(keep, (), None, varies, spreads, np.empty(0), found.n)
@@ -96,8 +97,11 @@ def _gaussian_fit(model: Model, shape: Sketch, found: ProductsTotal, study: Stud
     return Fit(loglik, 0, converged=True, separated=rss <= floor)
 
 
-def problem(shape: Sketch, study: Study) -> Problem:
-    """Starting point and scales of an iterative fit: zero slopes, thresholds and intercepts from the level counts."""
+def problem(shape: Sketch, study: Study, begin: Floats | None = None) -> Problem:
+    """Starting point and scales of an iterative fit: zero slopes, thresholds and intercepts from the level counts.
+
+    A fit may also ``begin`` where an earlier one stood, if that point has the right length.
+    """
     assert shape.shape is not None
     size, options = shape.shape, study.options
     sites = options.n_sites
@@ -120,6 +124,8 @@ def problem(shape: Sketch, study: Study) -> Problem:
             intercepts = np.array([thresholds.mean()])
     copies = {SiteEffects.NONE: 1, SiteEffects.JOINT: sites}.get(options.effects, 0)
     start[size.n_shared :] = np.tile(intercepts, copies)
+    if begin is not None and len(begin) == len(start):
+        start = begin
     return Problem(
         start,
         scale,
@@ -168,6 +174,23 @@ def direction(response: str, predictor: str, df: int, restricted: Fit, full: Fit
 def silent(response: str, predictor: str, reason: str) -> Direction:
     """A direction that is not informative."""
     return Direction(response, predictor, 0.0, 0, 1.0, math.nan, math.nan, reason=reason)
+
+
+def alone_directions(question: Question, numbers: tuple[float, ...]) -> tuple[Direction, ...]:
+    """The two directions of a test that one site answered: statistics and df are all that left it."""
+    reason = "the one site that measures these variables cannot tell from its rows"
+    found, flags = [], round(numbers[4])
+    for response, predictor, statistic, df, separated in (
+        (question.y, question.x, numbers[0], round(numbers[1]), flags & 2),
+        (question.x, question.y, numbers[2], round(numbers[3]), flags & 4),
+    ):
+        if df == 0:
+            found.append(silent(response, predictor, reason))
+        else:
+            p = chi2_sf(statistic, df)
+            converged, is_separated = bool(flags & 1), bool(separated)
+            found.append(Direction(response, predictor, statistic, df, p, math.nan, math.nan, converged, is_separated))
+    return tuple(found)
 
 
 def result(question: Question, directions: tuple[Direction, ...], n: int, contributors: int, rounds: int, reason: str = "") -> CIResult:

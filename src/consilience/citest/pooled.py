@@ -43,7 +43,7 @@ class Pooled(CITest):
         self.schema = schema
         self.variables = tuple(schema)
         self.datasets = tuple(dict.fromkeys(frozenset(f.columns) & frozenset(schema) for f in frames.values()))
-        parts = [_as_labels(frame, schema).with_columns(pl.lit(name).alias(SITE)) for name, frame in frames.items()]
+        parts = [_as_labels(frame, schema, name).with_columns(pl.lit(name).alias(SITE)) for name, frame in frames.items()]
         factor = Variable(SITE, Kind.MULTINOMIAL, tuple(frames))
         full = Schema([*schema.values(), factor])
         self._worker = SiteWorker(Table(pl.concat(parts, how="diagonal"), full, "the pooled data"))
@@ -57,14 +57,16 @@ class Pooled(CITest):
     def _sites(self, result: CIResult) -> int:
         """How many sites have rows in a test."""
         table = self._worker.table
+        if result.n == 0:
+            return 0
         rows = table.complete((result.x, result.y, *result.given))
         codes = table.codes[SITE]
         return len(np.unique(codes if rows.index is None else codes[rows.index]))
 
 
-def _as_labels(frame: pl.DataFrame, schema: Schema) -> pl.DataFrame:
+def _as_labels(frame: pl.DataFrame, schema: Schema, owner: str) -> pl.DataFrame:
     """Columns in types that concatenate: numbers as floats, levels as their labels."""
-    table = Table(frame, schema, "the pooled data")
+    table = Table(frame, schema, owner)
     columns: dict[str, pl.Series] = {}
     for name, numbers in table.numbers.items():
         columns[name] = pl.Series(name, numbers)

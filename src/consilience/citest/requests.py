@@ -15,9 +15,21 @@ from consilience.data.schema import Schema
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import Ordinal, Shape, SiteEffects, answer_size, family_of, n_parameters
 
-__all__ = ["Evaluate", "LocalTests", "Locate", "ModelAsk", "Products", "Request", "Survey", "answer_length", "products_length"]
+__all__ = [
+    "Evaluate",
+    "LocalTests",
+    "Locate",
+    "ModelAsk",
+    "Products",
+    "Request",
+    "Survey",
+    "answer_length",
+    "products_length",
+    "samples_of",
+]
 
 LOCAL_FIELDS = 3
+ALONE_FIELDS = 5
 
 
 class Survey(msgspec.Struct, frozen=True, tag="survey"):
@@ -38,11 +50,16 @@ class Products(msgspec.Struct, frozen=True, tag="products"):
     """Cross-products of all columns, per variable set.
 
     n, level counts, log-likelihoods of discrete variables without predictors, column sums, upper triangle of the cross-products.
+    Then, per question of ``alone``, from the one site that can answer it and zeros from all others: statistic and df with y as the
+    response, statistic and df with x as the response, and flags (1: converged, 2 and 4: a level is predicted perfectly).
     """
 
     sets: tuple[tuple[str, ...], ...]
     exponents: dict[str, int]
     locations: dict[str, float] | None = None
+    alone: tuple[Question, ...] = ()
+    ordinal: Ordinal = Ordinal.PROPORTIONAL
+    ridge: float = 0.0
 
 
 class ModelAsk(msgspec.Struct, frozen=True):
@@ -119,7 +136,7 @@ def answer_length(request: Request, schema: Schema) -> int:
     if isinstance(request, Locate):
         return 2 * len(request.variables)
     if isinstance(request, Products):
-        return sum(products_length(schema, variables) for variables in request.sets)
+        return sum(products_length(schema, variables) for variables in request.sets) + ALONE_FIELDS * len(request.alone)
     if isinstance(request, LocalTests):
         return LOCAL_FIELDS * len(request.questions)
     return sum(model_length(model, request, schema) for model in request.models)
@@ -128,6 +145,23 @@ def answer_length(request: Request, schema: Schema) -> int:
 def model_length(model: ModelAsk, request: Evaluate, schema: Schema) -> int:
     """Numbers for one model of an :class:`Evaluate` request."""
     return answer_size(n_parameters(model.shape(schema, request.ordinal), request.effects, request.n_sites))
+
+
+def samples_of(request: Request) -> tuple[tuple[str, ...], ...]:
+    """The variable sets over whose complete rows a request sums anything but counts.
+
+    >>> samples_of(Products((("A", "C"),), {}, alone=(Question("C", "B"),)))
+    (('A', 'C'), ('B', 'C'))
+    """
+    if isinstance(request, Survey):
+        return ()
+    if isinstance(request, Locate):
+        return tuple((name,) for name in request.variables)
+    if isinstance(request, Products):
+        return (*request.sets, *(q.variables for q in request.alone))
+    if isinstance(request, LocalTests):
+        return tuple(q.variables for q in request.questions)
+    return tuple(dict.fromkeys(model.sample for model in request.models))
 
 
 def coding_of(request: Products | Evaluate) -> Coding:

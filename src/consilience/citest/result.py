@@ -42,6 +42,7 @@ class CIResult:
 
     ``rounds`` counts exchanges with the sites until this answer was there (tests of a batch share them). ``informative`` is False,
     with the ``reason``, where the data cannot speak; ``p_value`` is then one, which is *no* evidence of independence.
+    ``participants`` are the sites that took part in the run (not all of them need have contributed).
     """
 
     x: str
@@ -55,6 +56,7 @@ class CIResult:
     reason: str
     converged: bool
     directions: tuple[Direction, ...]
+    participants: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types, for JSON."""

@@ -11,6 +11,7 @@ import numpy as np
 from consilience.citest.batch import batch, drive
 from consilience.citest.combine import chi2_log_sf, log_symmetric
 from consilience.citest.requests import (
+    ALONE_FIELDS,
     LOCAL_FIELDS,
     Evaluate,
     LocalTests,
@@ -96,7 +97,19 @@ class SiteWorker:
                 continue
             found = cross_products(self.table, variables, coding_of(request))
             parts += [np.array([float(found.n)]), found.levels, found.nulls, found.sums, found.gram[np.triu_indices(len(found.sums))]]
+        parts.append(self._alone(request))
         return np.concatenate(parts)
+
+    def _alone(self, request: Products) -> Floats:
+        """The questions that only one site can answer: zeros everywhere but there."""
+        vector = np.zeros((len(request.alone), ALONE_FIELDS))
+        mine = [i for i, q in enumerate(request.alone) if self.table.holds(q.variables) and self.table.complete(q.variables).n]
+        own = LocalTests(tuple(request.alone[i] for i in mine), request.ordinal, request.ridge)
+        for i, result in zip(mine, self.test_alone(own), strict=True):
+            by_y, by_x = result.directions
+            flags = result.converged + 2 * by_y.separated + 4 * by_x.separated
+            vector[i] = [by_y.statistic, by_y.df, by_x.statistic, by_x.df, flags]
+        return vector.ravel()
 
     def _evaluate(self, request: Evaluate, site: int) -> Floats:
         if request.run != self._run:

@@ -6,10 +6,13 @@ unrestricted one of a test is there when it is the restricted one of the next.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 
 import numpy as np
 
+from consilience.citest.question import Question
+from consilience.citest.result import CIResult
 from consilience.data.design import column_names, null_loglik
 from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
@@ -17,7 +20,50 @@ from consilience.glm.kernel import Floats
 from consilience.glm.layout import Ordinal, SiteEffects
 from consilience.glm.solver import Fit
 
-__all__ = ["Model", "Options", "ProductsTotal", "Study"]
+__all__ = ["OPEN", "Disclosure", "Model", "Options", "ProductsTotal", "SingleSite", "Study"]
+
+
+class SingleSite(StrEnum):
+    """What happens to a test that exactly one site can do."""
+
+    LOCAL = "local"
+    REFUSE = "refuse"
+
+
+@dataclass(frozen=True, slots=True)
+class Disclosure:
+    """Which sums may be made at all: contributors and rows that each must have.
+
+    A sum with one contributor is that site's number. A test that only one site can do is answered by that site alone
+    (``single_site="local"``), or not at all.
+
+    >>> limits = Disclosure(min_contributors=3, min_rows=10)
+    >>> limits.refusal(2, 500)
+    'only 2 sites have the rows for it, and the study asks for at least 3'
+    >>> limits.refusal(3, 500)
+    ''
+    """
+
+    min_contributors: int = 2
+    min_rows: int = 10
+    single_site: SingleSite = SingleSite.LOCAL
+
+    def alone(self, contributors: int) -> bool:
+        """True if a test with so many contributors is one for a site alone."""
+        return contributors == 1 and self.min_contributors > 1 and self.single_site is SingleSite.LOCAL
+
+    def refusal(self, contributors: int, rows: int) -> str:
+        """Why a sum over so many sites and rows is not made, or the empty string."""
+        if contributors < self.min_contributors and not self.alone(contributors):
+            have = "only one site has" if contributors == 1 else f"only {contributors} sites have"
+            return f"{have} the rows for it, and the study asks for at least {self.min_contributors}"
+        if rows < self.min_rows:
+            return f"{rows} rows are fewer than the {self.min_rows} that the study asks for"
+        return ""
+
+
+OPEN = Disclosure(min_contributors=1, min_rows=1)
+"""No limits: where all rows are in one place anyway."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +75,7 @@ class Options:
     ridge: float = 0.0
     n_sites: int = 1
     always: tuple[str, ...] = ()
+    disclosure: Disclosure = OPEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +134,8 @@ class ProductsTotal:
 class Study:
     """Schema, options, and what has been learnt.
 
-    ``counts`` holds (contributors, rows) per variable set, ``products`` the cross-products, ``fits`` the finished models.
+    ``counts`` holds (contributors, rows) per variable set, ``products`` the cross-products, ``fits`` the finished models,
+    ``starts`` where a model's next fit begins, ``finished`` the results that are there.
     """
 
     schema: Schema
@@ -99,6 +147,20 @@ class Study:
     locations: dict[str, float] | None = None
     products: dict[tuple[str, ...], ProductsTotal] = field(default_factory=dict)
     fits: dict[Model, Fit] = field(default_factory=dict)
+    starts: dict[Model, Floats] = field(default_factory=dict)
+    finished: dict[Question, CIResult] = field(default_factory=dict)
+
+    def without_a_site(self) -> Study:
+        """A study of the sites that are left when one has gone: sums are asked for anew, where fits stood they go on.
+
+        They go on from points at which nothing was summed yet, so no sum over all sites is ever asked for again over fewer. Units
+        and locations stay: they only move columns.
+        """
+        options = replace(self.options, n_sites=self.options.n_sites - 1)
+        starts = {model: fit.beta for model, fit in self.fits.items() if len(fit.beta)} | self.starts
+        if self.options.effects is SiteEffects.JOINT:  # one block of parameters fewer: no point fits any more
+            starts = {}
+        return Study(self.schema, options, self.rounds, self.runs, exponents=self.exponents, locations=self.locations, starts=starts)
 
     def continuous(self) -> tuple[str, ...]:
         """The continuous variables of the schema."""

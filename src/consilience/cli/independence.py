@@ -13,7 +13,8 @@ from rich.console import Console
 
 from consilience.citest import CIResult, CITest
 from consilience.cli.show import kinds_table, result_table
-from consilience.errors import OptionError
+from consilience.data.reading import load
+from consilience.errors import OptionError, UnknownVariableError
 from consilience.federation import Client, Server, pooled
 from consilience.glm.layout import Ordinal, SiteEffects
 
@@ -40,6 +41,7 @@ def independence(
     ordinal: Annotated[Ordinal, typer.Option(help="How ordinal responses are modelled.")] = Ordinal.PROPORTIONAL,
     kind: Annotated[list[str] | None, typer.Option(help="Declare a kind: NAME=continuous|binary|ordinal|multinomial. Repeatable.")] = None,
     levels: Annotated[list[str] | None, typer.Option(help="Declare levels in order: NAME=low,middle,high. Repeatable.")] = None,
+    ledger: Annotated[Path | None, typer.Option(help="Write what left each site, as JSON Lines, to this file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
 ) -> None:
     """Test whether X is independent of Y given others, across the files of several sites.
@@ -53,6 +55,8 @@ def independence(
     else:
         test = Server(clients, method=method.value, site_effects=site_effects, ordinal=ordinal)
     result = test.test(x, y, [name for name in given.split(",") if name])
+    if ledger is not None:
+        ledger.write_text("".join(client.record.lines(site=client.name) for client in clients), encoding="utf-8")
     if as_json:
         print(json.dumps({"method": method.value, **_finite(result)}, indent=2))
     else:
@@ -66,12 +70,19 @@ def _clients(files: list[Path], kinds: dict[str, str], levels: dict[str, list[st
     names = [file.stem for file in files]
     if len(set(names)) < len(names):
         names = [str(file) for file in files]
-    clients = []
-    for name, file in zip(names, files, strict=True):
-        held = set(Client(name, file).frame.columns) if kinds or levels else set()
-        own = {n: k for n, k in kinds.items() if n in held}
-        clients.append(Client(name, file, kinds=own, levels={n: v for n, v in levels.items() if n in held}))
-    return clients
+    frames = [load(file, name) for name, file in zip(names, files, strict=True)]
+    for variable in (*kinds, *levels):
+        if not any(variable in frame.columns for frame in frames):
+            raise UnknownVariableError(f"--kind and --levels declare columns of the files; no file has a column {variable!r}.")
+    return [
+        Client(
+            name,
+            frame,
+            kinds={n: k for n, k in kinds.items() if n in frame.columns},
+            levels={n: v for n, v in levels.items() if n in frame.columns},
+        )
+        for name, frame in zip(names, frames, strict=True)
+    ]
 
 
 def _pairs(option: str, values: list[str] | None) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.markup import escape
 from rich.table import Table
 
 from consilience.citest import CIResult
@@ -36,9 +37,10 @@ def kinds_table(clients: Sequence[Client], names: Sequence[str]) -> Table:
             site = client.name if first else ""
             first = False
             if row is None:
-                table.add_row(site, name, "[dim]not measured[/]", "", "", "")
+                table.add_row(escape(site), escape(name), "[dim]not measured[/]", "", "", "")
             else:
-                table.add_row(site, name, row["kind"], row["because"], " ".join(row["levels"]), str(row["missing"]))
+                levels = escape(" ".join(row["levels"]))
+                table.add_row(escape(site), escape(name), row["kind"], row["because"], levels, str(row["missing"]))
         table.add_section()
     return table
 
@@ -50,19 +52,19 @@ def result_table(result: CIResult, method: str) -> Table:
     caption = f"{method}: {verdict}; n = {result.n}, sites = {result.contributors}, rounds = {result.rounds}"
     if not result.converged:
         caption += "; NOT CONVERGED"
-    table = Table(title=f"{result.x} ⫫ {result.y}{given}", title_justify="left", caption=caption, caption_justify="left")
+    table = Table(title=escape(f"{result.x} ⫫ {result.y}{given}"), title_justify="left", caption=escape(caption), caption_justify="left")
     for heading in ("response", "statistic", "df", "p", "log-lik. without", "log-lik. with", "note"):
         table.add_column(heading, justify="left" if heading in ("response", "note") else "right")
     for d in result.directions:
         note = d.reason or ("perfectly predicted level" if d.separated else "")
         table.add_row(
-            d.response,
+            escape(d.response),
             f"{d.statistic:.4f}",
             str(d.df),
             format_p(d.p_value),
             f"{d.loglik_restricted:.2f}",
             f"{d.loglik_unrestricted:.2f}",
-            note,
+            escape(note),
         )
     if not result.directions:
         table.add_row("[dim]only combined p-values[/]", "", "", format_p(result.p_value), "", "", "")

@@ -21,6 +21,9 @@ MOST_INTEGER_LEVELS = 10
 """An integer column with more distinct values than this is continuous unless declared otherwise."""
 
 
+ONE_VALUE = "one integer only: as at the other sites, if they have more"
+
+
 def declare(
     frame: pl.DataFrame,
     owner: str,
@@ -53,6 +56,7 @@ def _declare_one(
         raise NullColumnError(
             f"Column {name!r} of {owner!r} has no values at all. Drop the column: the site then counts as not measuring {name!r}."
         )
+    _check_type(values, owner)
     chosen, reason = _choose_kind(values, owner, kind, levels, is_ordered=is_ordered)
     if not chosen.is_discrete:
         if levels is not None:
@@ -69,7 +73,8 @@ def _declare_one(
             f"Correct the value or declare the level."
         )
     variable = Variable(name, chosen, levels or _infer_levels(name, owner, chosen, found))
-    return Declaration(variable, kind is not None, levels is not None, reason)
+    only = next(iter(found)) if reason == ONE_VALUE else ""
+    return Declaration(variable, kind is not None, levels is not None, reason, only)
 
 
 def _choose_kind(
@@ -81,7 +86,7 @@ def _choose_kind(
     if is_ordered:
         return Kind.ORDINAL, "ordered categories"
     if levels is None:
-        return _infer(values, owner)
+        return _infer(values)
     if len(levels) == 2:
         return Kind.BINARY, "two levels declared"
     return (Kind.ORDINAL if have_natural_order(levels) else Kind.MULTINOMIAL), "levels declared"
@@ -111,7 +116,7 @@ def labels_of(values: pl.Series) -> set[str]:
     return {level_label(value) for value in _present(values).unique().to_list()}
 
 
-def _infer(values: pl.Series, owner: str) -> tuple[Kind, str]:
+def _infer(values: pl.Series) -> tuple[Kind, str]:
     dtype = values.dtype
     if dtype == pl.Boolean:
         return Kind.BINARY, "boolean"
@@ -119,13 +124,20 @@ def _infer(values: pl.Series, owner: str) -> tuple[Kind, str]:
         return Kind.CONTINUOUS, "floating-point numbers"
     if dtype.is_integer():
         distinct = values.n_unique()
+        if distinct == 1:
+            return (Kind.BINARY if values[0] in (0, 1) else Kind.ORDINAL), ONE_VALUE
         if values.is_in([0, 1]).all():
             return Kind.BINARY, "integers 0 and 1"
         if distinct > MOST_INTEGER_LEVELS:
             return Kind.CONTINUOUS, f"integers with {distinct} distinct values"
         return Kind.ORDINAL, f"integers with {distinct} distinct values"
-    if dtype in (pl.String, pl.Categorical) or isinstance(dtype, pl.Enum):
-        return Kind.MULTINOMIAL, "text"
+    return Kind.MULTINOMIAL, "text"
+
+
+def _check_type(values: pl.Series, owner: str) -> None:
+    dtype = values.dtype
+    if dtype.is_numeric() or dtype in (pl.Boolean, pl.String, pl.Categorical) or isinstance(dtype, pl.Enum):
+        return
     raise KindError(
         f"Column {values.name!r} of {owner!r} has the type {dtype}, which is no kind of variable. "
         f"Turn it into numbers, text or booleans, or drop it."
@@ -138,12 +150,18 @@ def _check_numbers(column: pl.Series, owner: str) -> None:
         numbers = column.cast(pl.Float64, strict=True)
     except pl.exceptions.PolarsError:
         raise KindError(
-            f"{name!r} of {owner!r} is declared continuous but holds {column.drop_nulls()[0]!r}. "
+            f"{name!r} of {owner!r} is declared continuous but holds {first_non_number(column)!r}. "
             f"Declare another kind or convert the column to numbers."
         ) from None
     n_infinite = int(numbers.is_infinite().sum())
     if n_infinite:
         raise InfiniteValueError(infinite_message(name, owner, n_infinite))
+
+
+def first_non_number(column: pl.Series) -> object:
+    """The first value that is no number, to be named in a message."""
+    broken = column.is_not_null() & column.cast(pl.Float64, strict=False).is_null()
+    return column.filter(broken)[0] if broken.any() else column.drop_nulls()[0]
 
 
 def infinite_message(name: str, owner: str, count: int) -> str:

@@ -65,7 +65,10 @@ def level_label(value: Any) -> str:
     """
     if isinstance(value, str):
         return value
-    number = float(value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise KindError(f"A level must be text, a number or a boolean; got {value!r} of type {type(value).__name__}.") from None
     return str(int(number)) if number.is_integer() else repr(number)
 
 

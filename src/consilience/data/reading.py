@@ -6,11 +6,14 @@ same at every site, whichever program wrote the file.
 
 from __future__ import annotations
 
+import csv
+import io
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from consilience.data.kinds import level_label
 from consilience.errors import EmptyDataError, ReadError
 
 __all__ = ["MISSING", "load", "ordered_columns"]
@@ -64,25 +67,32 @@ def _load_path(path: Path, owner: str) -> pl.DataFrame:
     suffix = path.suffix.lower()
     try:
         if suffix == ".parquet":
-            return pl.read_parquet(path)
+            return pl.read_parquet(path, glob=False)
         if suffix == ".csv":
             return _read_csv(path)
     except pl.exceptions.NoDataError:
         raise EmptyDataError(f"{str(path)!r} is empty; a header line and at least one row are needed.") from None
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise ReadError(f"{str(path)!r} cannot be read as a {suffix[1:]} table: {error}") from error
+    except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError, csv.Error) as error:
+        first = str(error).strip().split("\n", maxsplit=1)[0].rstrip(":. ")
+        raise ReadError(
+            f"{str(path)!r} cannot be read as a {suffix[1:]} table: {first}. Check that every row has as many fields as the header, "
+            f"that quotes are closed, and that the text is UTF-8."
+        ) from error
     raise ReadError(f"{str(path)!r} must end in .csv or .parquet; got {suffix!r}.")
 
 
 def _read_csv(path: Path) -> pl.DataFrame:
-    raw = pl.read_csv(path, infer_schema=False, has_header=True, raise_if_empty=True)
-    duplicated = [name for name in raw.columns if "_duplicated_" in name]
-    if duplicated:
-        name = duplicated[0].split("_duplicated_")[0]
-        raise ReadError(f"{str(path)!r} has two columns named {name!r}; every column needs a name of its own.")
-    names = [name.strip().lstrip("\ufeff") for name in raw.columns]
-    if len(names) == 1 and (";" in names[0] or "\t" in names[0]):
-        raise ReadError(f"The header of {str(path)!r} is {names[0]!r}: it looks separated by semicolons or tabs; save it with commas.")
+    data = path.read_bytes()
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise ReadError(f"{str(path)!r} is UTF-16 text; save it as UTF-8.")
+    header = next(csv.reader(io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="")), [])
+    if len(header) == 1 and (";" in header[0] or "\t" in header[0]):
+        raise ReadError(f"The header of {str(path)!r} is {header[0]!r}: it looks separated by semicolons or tabs; save it with commas.")
+    names = [name.strip() for name in header]
+    for name in names:
+        if names.count(name) > 1:
+            raise ReadError(f"{str(path)!r} has two columns named {name!r}; every column needs a name of its own.")
+    raw = pl.read_csv(data, infer_schema=False, has_header=True, raise_if_empty=True)
     raw.columns = names
     return raw.select(_typed(raw[name]) for name in names)
 
@@ -116,8 +126,8 @@ def _pandas_column(column: Any, label: str) -> pl.Series:
     missing = column.isna().to_numpy()
     dtype = str(column.dtype).lower()
     if dtype == "category":
-        levels = [str(level) for level in column.cat.categories]
-        values = [None if gone else str(value) for value, gone in zip(column, missing, strict=True)]
+        levels = [level_label(level) for level in column.cat.categories]
+        values = [None if gone else level_label(value) for value, gone in zip(column, missing, strict=True)]
         return pl.Series(label, values, dtype=pl.Enum(levels))
     if dtype.startswith("bool"):
         return pl.Series(label, [None if gone else bool(v) for v, gone in zip(column, missing, strict=True)], dtype=pl.Boolean)
@@ -126,4 +136,8 @@ def _pandas_column(column: Any, label: str) -> pl.Series:
     if dtype.startswith("float"):
         return pl.Series(label, column.to_numpy(dtype="float64", na_value=float("nan")), nan_to_null=True)
     values = [None if gone else value for value, gone in zip(column, missing, strict=True)]
-    return pl.Series(label, values, strict=True) if values else pl.Series(label, [], dtype=pl.String)
+    try:
+        return pl.Series(label, values, strict=True) if values else pl.Series(label, [], dtype=pl.String)
+    except TypeError:
+        kinds = sorted({type(value).__name__ for value in values if value is not None})
+        raise ReadError(f"Column {label!r} mixes values of the types {', '.join(kinds)}; convert it to one type first.") from None

@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import Any
 
 from consilience.data.kinds import Kind, Variable, as_kind, level_label, sort_levels
-from consilience.errors import KindConflictError, LevelConflictError, UnknownVariableError
+from consilience.errors import KindConflictError, LevelConflictError, SchemaError, UnknownVariableError
 
 __all__ = ["Declaration", "Schema", "unite"]
 
@@ -37,6 +37,10 @@ class Schema(Mapping[str, Variable]):
         else:
             found = list(variables)
         self._variables = {v.name: v for v in sorted(found, key=lambda v: v.name)}
+        if len(self._variables) < len(found):
+            names = [v.name for v in found]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise SchemaError(f"Every variable may be declared once; {twice!r} is there {names.count(twice)} times.")
 
     def __getitem__(self, name: str) -> Variable:
         try:
@@ -60,6 +64,8 @@ class Schema(Mapping[str, Variable]):
 
 def _variable(name: str, spec: Spec) -> Variable:
     if isinstance(spec, Variable):
+        if spec.name != name:
+            raise SchemaError(f"A variable must be declared under its own name; got {spec.name!r} under {name!r}.")
         return spec
     if isinstance(spec, str):
         kind = as_kind(spec, name)
@@ -70,12 +76,16 @@ def _variable(name: str, spec: Spec) -> Variable:
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What one site says of one variable: ``declared_*`` tell what its owner fixed and what was inferred."""
+    """What one site says of one variable: ``declared_*`` tell what its owner fixed and what was inferred.
+
+    A kind that was inferred from a single value, ``only``, gives way to what other sites see.
+    """
 
     variable: Variable
     declared_kind: bool = False
     declared_levels: bool = False
     reason: str = ""
+    only: str = ""
 
 
 def unite(sites: Mapping[str, Mapping[str, Declaration]]) -> Schema:
@@ -95,9 +105,10 @@ def unite(sites: Mapping[str, Mapping[str, Declaration]]) -> Schema:
 
 
 def _unite_one(name: str, held: list[tuple[str, Declaration]]) -> Variable:
-    first_site, first = held[0]
+    firm = [(site, d) for site, d in held if not d.only] or held
+    first_site, first = firm[0]
     kind = first.variable.kind
-    for site, other in held[1:]:
+    for site, other in firm[1:]:
         if other.variable.kind is not kind:
             raise KindConflictError(
                 f"{name!r} is {kind.value} at {first_site!r} ({first.reason}) "
@@ -106,14 +117,16 @@ def _unite_one(name: str, held: list[tuple[str, Declaration]]) -> Variable:
             )
     if not kind.is_discrete:
         return Variable(name, kind)
-    return Variable(name, kind, _unite_levels(name, held))
+    return Variable(name, kind, _unite_levels(name, kind, held))
 
 
-def _unite_levels(name: str, held: list[tuple[str, Declaration]]) -> tuple[str, ...]:
+def _unite_levels(name: str, kind: Kind, held: list[tuple[str, Declaration]]) -> tuple[str, ...]:
     declared = [(site, d.variable.levels) for site, d in held if d.declared_levels]
     if not declared:
-        levels = sort_levels(level for _, d in held for level in d.variable.levels)
-        if held[0][1].variable.kind is Kind.BINARY and len(levels) > 2:
+        levels = sort_levels(level for _, d in held for level in ((d.only,) if d.only else d.variable.levels))
+        if kind is Kind.BINARY and set(levels) <= {"0", "1"}:
+            return ("0", "1")
+        if kind is Kind.BINARY and len(levels) > 2:
             (one, a), (two, b) = _disagreeing([(site, d.variable.levels) for site, d in held])
             raise LevelConflictError(
                 f"{name!r} is binary, but {one!r} has the levels {list(a)} and {two!r} has {list(b)}: {len(levels)} in all. "

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from consilience.data.infer import infinite_message, labels_of
+from consilience.data.infer import first_non_number, infinite_message, labels_of
 from consilience.data.kinds import Variable, level_label
 from consilience.data.schema import Schema
 from consilience.errors import InfiniteValueError, KindError, UnknownLevelError
@@ -87,7 +87,7 @@ def _encode_numbers(column: pl.Series, owner: str) -> Floats:
         values = column.cast(pl.Float64, strict=True).to_numpy().astype(np.float64)
     except pl.exceptions.PolarsError:
         raise KindError(
-            f"The study says that {column.name!r} is continuous, but {owner!r} holds {column.drop_nulls()[0]!r}. "
+            f"The study says that {column.name!r} is continuous, but {owner!r} holds {first_non_number(column)!r}. "
             f"Convert the column to numbers at {owner!r} or change the study's schema."
         ) from None
     if np.isinf(values).any():

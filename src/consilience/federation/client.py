@@ -7,15 +7,16 @@ from typing import Any
 
 import polars as pl
 
-from consilience.citest.requests import Request
-from consilience.citest.site import SiteWorker
 from consilience.data.infer import declare
 from consilience.data.kinds import Kind
 from consilience.data.reading import load, ordered_columns
 from consilience.data.schema import Declaration, Schema
 from consilience.data.table import Table
 from consilience.errors import KindConflictError, StudyError
-from consilience.glm.kernel import Floats
+from consilience.federation.ledger import Ledger
+from consilience.federation.participant import Participant
+from consilience.federation.terms import Terms
+from consilience.secagg import Identity
 
 __all__ = ["Client"]
 
@@ -23,7 +24,8 @@ __all__ = ["Client"]
 class Client:
     """A site: a name and a table (polars or pandas frame, or a path to a ``.csv`` or ``.parquet`` file).
 
-    Kinds are inferred from the columns' types and shown by :attr:`variables`; ``kinds=`` and ``levels=`` override them.
+    Kinds are inferred from the columns' types and shown by :attr:`variables`; ``kinds=`` and ``levels=`` override them. What leaves the
+    site is written to :attr:`ledger`. ``identity`` is the site's long-term key, by default a new one.
 
     >>> import polars as pl
     >>> a = Client("muenster", pl.DataFrame({"age": [61.5, 70.1], "stage": [1, 3]}), levels={"stage": [1, 2, 3]})
@@ -38,13 +40,15 @@ class Client:
         *,
         kinds: Mapping[str, str | Kind] | None = None,
         levels: Mapping[str, Iterable[Any]] | None = None,
+        identity: Identity | None = None,
     ) -> None:
         if not isinstance(name, str) or not name.strip():
             raise StudyError(f"A client needs a name that is not empty; got {name!r}.")
         self.name = name
         self.frame: pl.DataFrame = load(data, name)
         self.declarations: dict[str, Declaration] = declare(self.frame, name, kinds, levels, ordered_columns(data))
-        self._worker: SiteWorker | None = None
+        self.identity = Identity.generate() if identity is None else identity
+        self.record = Ledger()
 
     @property
     def variables(self) -> pl.DataFrame:
@@ -63,21 +67,26 @@ class Client:
             schema={"name": pl.String, "kind": pl.String, "because": pl.String, "levels": pl.List(pl.String), "missing": pl.Int64},
         )
 
-    def join(self, schema: Schema) -> None:
-        """Encode the data over the study's schema. Values that do not fit it are an error; columns outside it are left alone."""
+    @property
+    def ledger(self) -> pl.DataFrame:
+        """Everything that has left this site, in words, with running totals; one row a message, refusals included.
+
+        :attr:`record` is the ledger itself, which also gives totals and writes JSON Lines.
+        """
+        return self.record.frame()
+
+    def join(self, study: str, schema: Schema, terms: Terms, members: Iterable[bytes]) -> Participant:
+        """Take part in a study with the sites whose fingerprints are ``members``, on its ``terms``.
+
+        The data are encoded over the study's schema. Values that do not fit it are an error; columns outside it are left alone.
+        """
         for name, d in self.declarations.items():
             if name in schema and d.declared_kind and d.variable.kind is not schema[name].kind:
                 raise KindConflictError(
                     f"{self.name!r} declares {name!r} as {d.variable.kind.value}, the study as {schema[name].kind.value}. "
                     f"Drop kinds={{{name!r}: ...}} at {self.name!r} or change the study's schema."
                 )
-        self._worker = SiteWorker(Table(self.frame, schema, self.name))
-
-    def answer(self, request: Request, site: int) -> Floats:
-        """The flat vector this site contributes to the sum that answers ``request``."""
-        if self._worker is None:
-            raise StudyError(f"{self.name!r} has not joined a study yet; make a Server with it first.")
-        return self._worker.answer(request, site)
+        return Participant(self.name, Table(self.frame, schema, self.name), terms, self.identity, self.record, study, members)
 
     def __repr__(self) -> str:
         def describe(d: Declaration) -> str:

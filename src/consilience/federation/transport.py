@@ -1,51 +1,84 @@
 """How requests reach the sites and sums come back.
 
-The test above knows one method, :meth:`Transport.ask`. It never sees a single site's vector: a transport returns sums.
+The test above knows :meth:`Transport.ask`. It never sees a single site's vector: a transport returns sums.
 """
 
 from __future__ import annotations
 
+import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-import msgspec
+import numpy as np
 
 from consilience.citest.requests import Request
-from consilience.federation.client import Client
+from consilience.federation.messages import Announced, RoundRequest, encode_message
+from consilience.federation.participant import Participant
 from consilience.glm.kernel import Floats
+from consilience.secagg import RingVector, Roster, decode, total
 
 __all__ = ["LocalTransport", "Transport"]
-
-_encoder = msgspec.msgpack.Encoder()
 
 
 class Transport(ABC):
     """Carries a request to every site and returns the sum of their answers.
 
-    ``rounds`` and ``bytes`` count what has been carried: a request to each site, a vector back from each.
+    ``rounds`` and ``bytes`` count what has been carried: a request to each site, a vector back from each. A site that does not
+    answer is a ``ClientGoneError``; the round is then lost, and :meth:`drop` must come before the next.
     """
 
     rounds: int = 0
     bytes: int = 0
 
     @abstractmethod
-    def ask(self, request: Request) -> Floats:
+    def ask(self, request: Request, announced: Sequence[Announced]) -> Floats:
         """One round: the sum over sites of the answers to ``request``."""
+
+    @abstractmethod
+    def drop(self, client: str) -> None:
+        """Go on without a site, under fresh keys."""
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """The sites that take part."""
 
 
 class LocalTransport(Transport):
     """Sites in this process. What a network would carry is counted as if there were one."""
 
-    def __init__(self, clients: Sequence[Client]) -> None:
-        self.clients = clients
+    def __init__(self, participants: Sequence[Participant]) -> None:
+        self._participants = list(participants)
+        self._run: tuple[bytes, bytes] | None = None  # id and digest of the roster
+        self._next_round = 0
 
-    def ask(self, request: Request) -> Floats:
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(p.name for p in self._participants)
+
+    def drop(self, client: str) -> None:
+        self._participants = [p for p in self._participants if p.name != client]
+        self._run = None
+
+    def ask(self, request: Request, announced: Sequence[Announced]) -> Floats:
+        run, digest = self._run or self._open_run()
+        message = RoundRequest(run, self._next_round, digest, request, tuple(announced))
+        self._next_round += 1
         self.rounds += 1
-        self.bytes += len(self.clients) * len(_encoder.encode(request))
-        total = self.clients[0].answer(request, 0)
-        self.bytes += total.nbytes
-        for site, client in enumerate(self.clients[1:], start=1):
-            vector = client.answer(request, site)
-            self.bytes += vector.nbytes
-            total = total + vector
-        return total
+        self.bytes += len(self._participants) * len(encode_message(message))
+        replies = [participant.answer(message) for participant in self._participants]
+        self.bytes += sum(len(r) if isinstance(r, bytes) else r.nbytes for r in replies)
+        if all(isinstance(reply, bytes) for reply in replies):
+            return decode(total(RingVector.from_bytes(reply) for reply in replies if isinstance(reply, bytes)))
+        plain: Floats = np.sum([reply for reply in replies if not isinstance(reply, bytes)], axis=0)
+        return plain
+
+    def _open_run(self) -> tuple[bytes, bytes]:
+        """Exchange keys for a run; sites that are gone already show here."""
+        run = secrets.token_bytes(16)
+        keys = [participant.offer(run) for participant in self._participants]
+        for participant in self._participants:
+            participant.enter(run, keys)
+        digest = Roster(run, [key.fingerprint for key in keys]).digest if len(keys) > 1 else b""
+        self._run, self._next_round = (run, digest), 0
+        return self._run

@@ -58,14 +58,18 @@ class Problem:
     most_rounds: int = 200
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Fit:
-    """A finished fit: log-likelihood at the maximum, rounds used, and the two flags."""
+    """A finished fit: log-likelihood at the maximum, rounds used, and the two flags.
+
+    ``beta`` is the point the next step would have gone to: the best estimate, and one at which no sum was asked for.
+    """
 
     loglik: float
     rounds: int
     converged: bool
     separated: bool = False
+    beta: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
 
 
 @dataclass(slots=True, eq=False)
@@ -198,7 +202,13 @@ class Newton:
         reach = np.max(np.abs(self.state.step) * self.problem.scale, initial=0.0)
         separated = bool(reach > 0.05)
         missing = 2.0 * gain if separated else gain
-        self.fit = Fit(total.objective - total.barrier + missing, self.state.rounds, converged=True, separated=separated)
+        self.fit = Fit(
+            total.objective - total.barrier + missing,
+            self.state.rounds,
+            converged=True,
+            separated=separated,
+            beta=self.state.beta + self.state.step,
+        )
 
     def _propose(self) -> None:
         """The next point; threshold gaps that would close are known here, and cost no round."""

@@ -1,0 +1,112 @@
+"""A site's record of everything that left it, in words. Entries are added, never changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import polars as pl
+
+from consilience.citest.requests import Evaluate, LocalTests, Locate, Products, Request, Survey
+
+__all__ = ["Entry", "Ledger", "in_words"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line: what was asked, what was sent (``numbers`` and ``bytes``; zero if refused), and with whom it was masked."""
+
+    time: str
+    study: str
+    run: str
+    round: int
+    what: str
+    numbers: int
+    bytes: int
+    masked_with: int
+    refused: str = ""
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Ledger:
+    """Entries in order, with running totals.
+
+    >>> ledger = Ledger(clock=lambda: datetime(2026, 1, 31, tzinfo=UTC))
+    >>> ledger.add("s", "r", 0, "counts of 3 variable sets", 6, 96, masked_with=2)
+    >>> ledger.add("s", "r", 0, "counts of 3 variable sets", 0, 0, masked_with=2, refused="RepeatedRoundError: ...")
+    >>> ledger.frame()["total_numbers"].to_list(), ledger.totals()["refused"]
+    ([6, 6], 1)
+    """
+
+    def __init__(self, clock: Callable[[], datetime] = _now) -> None:
+        self._entries: list[Entry] = []
+        self._clock = clock
+
+    def add(self, study: str, run: str, number: int, what: str, numbers: int, n_bytes: int, *, masked_with: int, refused: str = "") -> None:
+        """Append one line."""
+        time = self._clock().isoformat(timespec="milliseconds")
+        self._entries.append(Entry(time, study, run, number, what, numbers, n_bytes, masked_with, refused))
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """All lines, oldest first."""
+        return tuple(self._entries)
+
+    def frame(self) -> pl.DataFrame:
+        """The lines as a table, with running totals of what left the site."""
+        schema = {"time": pl.String, "study": pl.String, "run": pl.String, "round": pl.Int64, "what": pl.String, "numbers": pl.Int64}
+        schema |= {"bytes": pl.Int64, "masked_with": pl.Int64, "refused": pl.String}
+        lines = pl.DataFrame([asdict(entry) for entry in self._entries], schema=schema)
+        return lines.with_columns(total_numbers=pl.col("numbers").cum_sum(), total_bytes=pl.col("bytes").cum_sum())
+
+    def totals(self) -> dict[str, int]:
+        """How many messages, numbers and bytes have left the site, and how many requests it refused."""
+        sent = [entry for entry in self._entries if not entry.refused]
+        return {
+            "messages": len(sent),
+            "numbers": sum(entry.numbers for entry in sent),
+            "bytes": sum(entry.bytes for entry in sent),
+            "refused": len(self._entries) - len(sent),
+        }
+
+    def lines(self, **extra: str) -> str:
+        """The ledger as JSON Lines; ``extra`` fields stand first in each."""
+        return "".join(json.dumps({**extra, **asdict(entry)}, ensure_ascii=False) + "\n" for entry in self._entries)
+
+    def write(self, path: Path) -> None:
+        """Write the ledger as JSON Lines."""
+        path.write_text(self.lines(), encoding="utf-8")
+
+
+def in_words(request: Request) -> str:
+    """What a request asks for, in words.
+
+    >>> in_words(Survey((("A", "C"), ("A",)), ("A",)))
+    'whether and with how many rows this site can contribute to 2 variable sets; the order of magnitude of the spread of 1 variable'
+    """
+    if isinstance(request, Survey):
+        words = f"whether and with how many rows this site can contribute to {_count(request.sets, 'variable set')}"
+        spread = f"; the order of magnitude of the spread of {_count(request.spreads, 'variable')}"
+        return words + (spread if request.spreads else "")
+    if isinstance(request, Locate):
+        return f"counts and sums of {_count(request.variables, 'continuous variable')}: {', '.join(request.variables)}"
+    if isinstance(request, Products):
+        sets = "; ".join(", ".join(variables) for variables in request.sets[:3]) + ("; …" if len(request.sets) > 3 else "")
+        words = f"level counts and cross-products of {_count(request.sets, 'variable set')} ({sets})" if request.sets else ""
+        alone = f"statistics of {_count(request.alone, 'test')} that one site alone can do" if request.alone else ""
+        return "; ".join(part for part in (words, alone) if part)
+    if isinstance(request, LocalTests):
+        return f"own p-values of {_count(request.questions, 'test')}"
+    assert isinstance(request, Evaluate)
+    responses = sorted({model.response for model in request.models})
+    return f"log-likelihood, score and information of {_count(request.models, 'model')} of {', '.join(responses)}"
+
+
+def _count(things: tuple[object, ...], name: str) -> str:
+    return f"{len(things)} {name}" + ("" if len(things) == 1 else "s")

@@ -1,0 +1,41 @@
+"""What all sites of a study agree on before the first number leaves one of them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from consilience.citest.study import Disclosure, SingleSite
+from consilience.glm.layout import Ordinal, SiteEffects
+
+__all__ = ["Dropout", "Terms"]
+
+
+class Dropout(StrEnum):
+    """What happens when a site vanishes: the batch restarts with the others, or the run stops."""
+
+    RESTART = "restart"
+    STOP = "stop"
+
+
+class Terms(msgspec.Struct, frozen=True):
+    """The settings of a study, the same for its server and for every site. Requests that differ from them are refused.
+
+    >>> Terms(min_rows=50).disclosure.refusal(4, 20)
+    '20 rows are fewer than the 50 that the study asks for'
+    """
+
+    effects: SiteEffects = SiteEffects.PROFILED
+    ordinal: Ordinal = Ordinal.PROPORTIONAL
+    ridge: float = 0.0
+    min_contributors: int = 2
+    min_rows: int = 10
+    single_site: SingleSite = SingleSite.LOCAL
+    on_dropout: Dropout = Dropout.RESTART
+    masking: bool = True
+
+    @property
+    def disclosure(self) -> Disclosure:
+        """The limits on sums."""
+        return Disclosure(self.min_contributors, self.min_rows, self.single_site)

@@ -1,0 +1,79 @@
+"""What is signed, derived from and hashed: one unambiguous packing, and the checks of its parts.
+
+Every use of a key starts with a label of its own, so that bytes made for one purpose never serve another. Parts follow each
+with its length in front, so that no two lists of parts pack to the same bytes.
+"""
+
+from __future__ import annotations
+
+from cryptography.hazmat.primitives import hashes
+
+from consilience.errors import KeyFormatError, RoundNumberError
+
+__all__ = ["check_length", "check_round_id", "check_run_id", "pack", "sha256"]
+
+#: Labels. A change to what a label covers is a new version of it.
+RUN_KEY = b"consilience/secagg/1/run-key"
+PAIR_SECRET = b"consilience/secagg/1/pair-secret"
+MASK_STREAM = b"consilience/secagg/1/mask-stream"
+ROSTER = b"consilience/secagg/1/roster"
+
+FINGERPRINT_BYTES = 32
+SECRET_BYTES = 32
+MAX_RUN_ID_BYTES = 255
+MAX_ROUND_ID = 2**64 - 1
+
+
+def pack(*parts: bytes) -> bytes:
+    r"""Each part after its length in four bytes, most significant first.
+
+    >>> pack(b"ab", b"", b"c")
+    b'\x00\x00\x00\x02ab\x00\x00\x00\x00\x00\x00\x00\x01c'
+    """
+    return b"".join(len(part).to_bytes(4, "big") + part for part in parts)
+
+
+def sha256(data: bytes) -> bytes:
+    """The SHA-256 digest of ``data``.
+
+    >>> sha256(b"abc").hex()[:16]
+    'ba7816bf8f01cfea'
+    """
+    digest = hashes.Hash(hashes.SHA256())
+    digest.update(data)
+    return digest.finalize()
+
+
+def check_length(name: str, data: bytes, length: int) -> bytes:
+    """Return ``data`` if it is ``length`` bytes, else raise :class:`KeyFormatError`. The bytes are not shown: they may be secret.
+
+    >>> check_length("A fingerprint", bytes(32), 32) == bytes(32)
+    True
+    """
+    if not isinstance(data, bytes):
+        raise KeyFormatError(f"{name} must be {length} bytes; got {type(data).__name__}.")
+    if len(data) != length:
+        raise KeyFormatError(f"{name} must be {length} bytes; got {len(data)}.")
+    return data
+
+
+def check_run_id(run_id: bytes) -> bytes:
+    """Return ``run_id`` if it is 1 to 255 bytes, else raise :class:`KeyFormatError`.
+
+    >>> check_run_id(b"run 7")
+    b'run 7'
+    """
+    if not isinstance(run_id, bytes) or not 1 <= len(run_id) <= MAX_RUN_ID_BYTES:
+        raise KeyFormatError(f"A run id must be 1 to {MAX_RUN_ID_BYTES} bytes; got {run_id!r}.")
+    return run_id
+
+
+def check_round_id(round_id: int) -> int:
+    """Return ``round_id`` if it is a whole number from 0 to 2⁶⁴ - 1, else raise :class:`RoundNumberError`.
+
+    >>> check_round_id(0)
+    0
+    """
+    if not isinstance(round_id, int) or isinstance(round_id, bool) or not 0 <= round_id <= MAX_ROUND_ID:
+        raise RoundNumberError(f"A round id must be a whole number from 0 to {MAX_ROUND_ID}; got {round_id!r}.")
+    return round_id

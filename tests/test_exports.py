@@ -1,0 +1,115 @@
+"""What is public is said to be, what is said to be public exists, and imports go down the rooms of the package only."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+from pathlib import Path
+
+import pytest
+
+import consilience
+
+ROOT = Path(consilience.__file__).parent
+FILES = sorted(ROOT.rglob("*.py"))
+ROOMS = ("errors", "data", "glm", "secagg", "citest", "federation", "graph", "iod", "simulate", "service", "web", "cli")
+"""The rooms of the architecture, from the ground up; a room may import itself and those before it."""
+
+
+def module_name(file: Path) -> str:
+    parts = file.relative_to(ROOT).with_suffix("").parts
+    return ".".join(("consilience", *(part for part in parts if part != "__init__")))
+
+
+MODULES = [module_name(file) for file in FILES]
+
+
+def bound_names(file: Path) -> set[str]:
+    """Names that a module binds at its top level, by import, assignment or definition."""
+    names: set[str] = set()
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names.update((alias.asname or alias.name).split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.Assign):
+            names.update(leaf.id for target in node.targets for leaf in ast.walk(target) if isinstance(leaf, ast.Name))
+        elif isinstance(node, ast.AnnAssign):
+            names.update(leaf.id for leaf in ast.walk(node.target) if isinstance(leaf, ast.Name))
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+    return names
+
+
+def imported_modules(file: Path) -> set[str]:
+    """Modules of this package that a file imports, also inside functions and for types only."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file} imports relatively"
+            if node.module == "consilience":
+                found.update(f"consilience.{alias.name}" for alias in node.names)
+            else:
+                found.add(str(node.module))
+    return {name for name in found if name.split(".")[0] == "consilience"}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_name_in_all_exists_and_stands_there_once(name: str) -> None:
+    module = importlib.import_module(name)
+    exported = getattr(module, "__all__", [])
+    assert len(set(exported)) == len(exported)
+    assert [entry for entry in exported if not hasattr(module, entry)] == []
+
+
+@pytest.mark.parametrize("file", [f for f in FILES if f.name != "__init__.py"], ids=module_name)
+def test_every_module_says_what_it_exports(file: Path) -> None:
+    module = importlib.import_module(module_name(file))
+    assert module.__all__, "a module without __all__ exports whatever it imports"
+    assert set(module.__all__) <= bound_names(file)
+
+
+def test_all_of_the_root_is_what_the_root_binds() -> None:
+    bound = {name for name in bound_names(ROOT / "__init__.py") if not name.startswith("_")}
+    assert set(consilience.__all__) == bound | {"__version__"}
+
+
+def test_public_names_are_documented() -> None:
+    things = {name: getattr(consilience, name) for name in consilience.__all__ if name != "__version__"}
+    assert [name for name, thing in things.items() if not inspect.getdoc(thing)] == []
+
+
+def test_every_exception_is_exported_and_has_one_root() -> None:
+    errors = consilience.errors
+    classes = {name for name, thing in vars(errors).items() if isinstance(thing, type) and issubclass(thing, Exception)}
+    assert classes == set(errors.__all__)
+    assert all(issubclass(getattr(errors, name), errors.ConsilienceError) for name in classes)
+
+
+@pytest.mark.parametrize("file", [f for f in FILES if f.parent != ROOT or f.name == "errors.py"], ids=module_name)
+def test_imports_go_down(file: Path) -> None:
+    """errors < data < glm < citest < federation < simulate < cli; only the command line knows the package as a whole."""
+    room = module_name(file).split(".")[1]
+    allowed = {*ROOMS[: ROOMS.index(room) + 1], *(["__version__"] if room == "cli" else [])}
+    reached = {target.partition(".")[2].split(".")[0] for target in imported_modules(file)}
+    assert reached <= allowed
+
+
+def test_every_folder_is_a_room_with_a_docstring() -> None:
+    folders = {file.parent.name for file in FILES if file.name == "__init__.py" and file.parent != ROOT}
+    assert folders <= set(ROOMS)
+    assert all(importlib.import_module(f"consilience.{folder}").__doc__ for folder in folders)
+
+
+@pytest.mark.parametrize("file", [f for f in FILES if f.relative_to(ROOT).parts[0] != "cli"], ids=module_name)
+def test_only_the_command_line_prints(file: Path) -> None:
+    """Neither print() nor rich nor a write to a standard stream; doctests are text, not code, and do not count."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    imported = {alias.name.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    imported |= {str(node.module).split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    streams = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)} & {"stdout", "stderr"}
+    assert "print" not in called
+    assert not imported & {"rich", "typer"}
+    assert not streams

@@ -9,7 +9,8 @@
     │   ├── EmptyDataError           a table without rows or without columns
     │   ├── NullColumnError          a column without a single value
     │   ├── InfiniteValueError       an infinite number in a continuous column
-    │   └── KindError                a column cannot be of the kind that was asked for
+    │   ├── KindError                a column cannot be of the kind that was asked for
+    │   └── RareLevelError           a level with so few rows that its owner does not want it counted
     ├── SchemaError                  what several sites hold does not fit together
     │   ├── KindConflictError        two sites disagree on a variable's kind
     │   ├── LevelConflictError       two sites disagree on a variable's levels
@@ -80,6 +81,7 @@ __all__ = [
     "OwnKeyError",
     "PairSecretsError",
     "QuestionError",
+    "RareLevelError",
     "ReadError",
     "RefusalError",
     "RepeatedQuestionError",
@@ -138,6 +140,10 @@ class InfiniteValueError(DataError):
 
 class KindError(DataError):
     """A column cannot be of the kind that was asked for."""
+
+
+class RareLevelError(DataError):
+    """A level with so few rows that its owner does not want it counted."""
 
 
 class SchemaError(ConsilienceError, ValueError):

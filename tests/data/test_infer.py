@@ -20,6 +20,7 @@ from consilience.errors import (
     LevelConflictError,
     NullColumnError,
     OptionError,
+    RareLevelError,
     UnknownLevelError,
     UnknownVariableError,
 )
@@ -167,7 +168,7 @@ def test_declaring_a_column_that_is_not_there(option: str) -> None:
 
 def test_ordered_pandas_categories_are_ordinal_in_their_order() -> None:
     column = pd.Categorical(["lo", "hi", None], categories=["lo", "mid", "hi"], ordered=True)
-    frame = Client("muenster", pd.DataFrame({"S": column, "T": pd.Categorical(["b", "a", "b"])})).variables
+    frame = Client("muenster", pd.DataFrame({"S": column, "T": pd.Categorical(["b", "a", "b"])})).variables.drop("rare")
     assert frame.rows() == [
         ("S", "ordinal", "ordered categories", ["lo", "mid", "hi"], 1),
         ("T", "multinomial", "text", ["a", "b"], 0),
@@ -180,12 +181,12 @@ def test_what_was_inferred_is_shown_with_its_reason(tmp_path: Path) -> None:
     header, rows = "age,sex,dead,stage,visits,smoker,grade", ["61.5,f,true,1,{},0,1", "?,m,false,3,{},1,2"]
     path.write_text("\n".join([header, *(rows[i % 2].format(i) for i in range(12))]))
     client = Client("muenster", path, kinds={"grade": "multinomial"}, levels={"stage": [1, 2, 3]})
-    assert client.variables.rows() == [
-        ("age", "continuous", "floating-point numbers", [], 6),
+    assert client.variables.drop("rare").rows() == [
+        ("age", "continuous", "decimal numbers", [], 6),
         ("sex", "multinomial", "text", ["f", "m"], 0),
         ("dead", "binary", "boolean", ["0", "1"], 0),
         ("stage", "ordinal", "levels declared", ["1", "2", "3"], 0),
-        ("visits", "continuous", "integers with 12 distinct values", [], 0),
+        ("visits", "continuous", "integers, 12 distinct", [], 0),
         ("smoker", "binary", "integers 0 and 1", ["0", "1"], 0),
         ("grade", "multinomial", "declared", ["1", "2"], 0),
     ]
@@ -198,3 +199,11 @@ def test_nan_counts_as_missing() -> None:
     client = Client("muenster", pl.DataFrame({"A": [1.0, NAN, None, 2.0], "B": [NAN, 1.0, 2.0, None]}), kinds={"B": "ordinal"})
     assert client.variables["missing"].to_list() == [2, 2]
     assert client.variables["levels"].to_list() == [[], ["1", "2"]]
+
+
+def test_rare_levels_are_shown_or_refused() -> None:
+    frame = pl.DataFrame({"S": ["a"] * 9 + ["b"] * 2, "T": [1.0] * 11})
+    assert Client("muenster", frame).variables["rare"].to_list() == [["b"], []]
+    assert Client("muenster", frame, min_cell=2, rare_levels="refuse").variables["rare"].to_list() == [[], []]
+    with pytest.raises(RareLevelError, match=r"'S' = 'b' occurs in 2 rows of 'muenster'.*Merge it"):
+        Client("muenster", frame, rare_levels="refuse")

@@ -68,8 +68,8 @@ def test_variables_are_united_one_by_one_and_sorted() -> None:
 @pytest.mark.parametrize(
     ("sites", "words"),
     [
-        (([1.5], ["x"]), ["continuous at 'muenster' (floating-point numbers)", "multinomial at 'marburg' (text)"]),
-        (([1, 2], list(range(12))), ["ordinal at 'muenster' (integers with 2", "continuous at 'marburg' (integers with 12"]),
+        (([1.5], ["x"]), ["continuous at 'muenster' (decimal numbers)", "multinomial at 'marburg' (text)"]),
+        (([1, 2], list(range(12))), ["ordinal at 'muenster' (integers, 2", "continuous at 'marburg' (integers, 12"]),
         (([0, 1], [1, 2]), ["binary at 'muenster' (integers 0 and 1)", "ordinal at 'marburg'"]),
         (([1, 2], [1, 3], (["x"], "multinomial", None)), ["ordinal at 'muenster'", "multinomial at 'mainz' (declared)"]),
         ((([1, 2], "continuous", None), [1, 2]), ["continuous at 'muenster' (declared)", "ordinal at 'marburg'"]),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
 from typing import Any
 
 import numpy as np
@@ -51,7 +50,7 @@ class SiteWorker:
 
     def __init__(self, table: Table, cache_bytes: int = CACHE_BYTES) -> None:
         self.table = table
-        self._kernels: OrderedDict[Any, tuple[Kernel | None, int]] = OrderedDict()
+        self._kernels: dict[Any, Kernel | None] = {}
         self._cache_bytes, self._cached = cache_bytes, 0
         self._run: int | None = None
         self._warm: dict[Any, WarmStart | None] = {}
@@ -114,6 +113,8 @@ class SiteWorker:
     def _evaluate(self, request: Evaluate, site: int) -> Floats:
         if request.run != self._run:
             self._run, self._warm = request.run, {}
+            if self._cached > self._cache_bytes // 2:
+                self._kernels, self._cached = {}, 0
         vector = np.zeros(answer_length(request, self.table.schema))
         position = 0
         seen: dict[Any, Floats] = {}
@@ -141,19 +142,18 @@ class SiteWorker:
         locations = None if coding.locations is None else tuple(sorted(coding.locations.items()))
         full_key = (key, shape, request.effects, model.mu, tuple(sorted(coding.exponents.items())), locations)
         if full_key in self._kernels:
-            self._kernels.move_to_end(full_key)
-            return self._kernels[full_key][0]
+            return self._kernels[full_key]
         design = build(self.table, model.rows, model.keep, coding)
         code = np.full(len(self.table.schema[model.response].levels), -1, dtype=np.int32)
         code[list(model.levels)] = np.arange(len(model.levels), dtype=np.int32)
         response = code[design.response]
         kernel = make_kernel(design.__class__(design.columns, response, design.weights), shape, request.effects, model.mu)
+        # Models are asked for in the same order every round: where they do not all fit, dropping the oldest would drop just the one
+        # needed next. What is kept stays for the run; what does not fit is built anew.
         size = 4 * design.nbytes + 512
-        self._kernels[full_key] = (kernel, size)
-        self._cached += size
-        while self._cached > self._cache_bytes and len(self._kernels) > 1:
-            _, (_, freed) = self._kernels.popitem(last=False)
-            self._cached -= freed
+        if self._cached + size <= self._cache_bytes:
+            self._kernels[full_key] = kernel
+            self._cached += size
         return kernel
 
     def _local(self, request: LocalTests) -> Floats:

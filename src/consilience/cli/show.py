@@ -39,7 +39,7 @@ def kinds_table(clients: Sequence[Client], names: Sequence[str]) -> Table:
             if row is None:
                 table.add_row(escape(site), escape(name), "[dim]not measured[/]", "", "", "")
             else:
-                levels = escape(" ".join(row["levels"]))
+                levels = escape(" ".join(row["levels"]) + (f" (rare: {' '.join(row['rare'])})" if row["rare"] else ""))
                 table.add_row(escape(site), escape(name), row["kind"], row["because"], levels, str(row["missing"]))
         table.add_section()
     return table

@@ -112,7 +112,7 @@ def build(table: Table, model: ModelRows, keep: Sequence[int], coding: Coding) -
         response = codes[model.response]
     else:
         weights = None
-        columns = np.empty((rows.n, len(wanted)))
+        columns = np.empty((rows.n, len(wanted)), order="F")  # columns are filled, centred and used one by one
         for j, (name, level) in enumerate(wanted):
             columns[:, j] = _column(table, name, level, rows.index, coding)
         response = _take(table.codes[model.response], rows.index)

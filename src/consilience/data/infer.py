@@ -121,7 +121,7 @@ def _infer(values: pl.Series) -> tuple[Kind, str]:
     if dtype == pl.Boolean:
         return Kind.BINARY, "boolean"
     if dtype.is_float() or dtype.is_decimal():
-        return Kind.CONTINUOUS, "floating-point numbers"
+        return Kind.CONTINUOUS, "decimal numbers"
     if dtype.is_integer():
         distinct = values.n_unique()
         if distinct == 1:
@@ -129,8 +129,8 @@ def _infer(values: pl.Series) -> tuple[Kind, str]:
         if values.is_in([0, 1]).all():
             return Kind.BINARY, "integers 0 and 1"
         if distinct > MOST_INTEGER_LEVELS:
-            return Kind.CONTINUOUS, f"integers with {distinct} distinct values"
-        return Kind.ORDINAL, f"integers with {distinct} distinct values"
+            return Kind.CONTINUOUS, f"integers, {distinct} distinct"
+        return Kind.ORDINAL, f"integers, {distinct} distinct"
     return Kind.MULTINOMIAL, "text"
 
 

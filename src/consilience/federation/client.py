@@ -8,11 +8,11 @@ from typing import Any
 import polars as pl
 
 from consilience.data.infer import declare
-from consilience.data.kinds import Kind
+from consilience.data.kinds import Kind, level_label
 from consilience.data.reading import load, ordered_columns
 from consilience.data.schema import Declaration, Schema
 from consilience.data.table import Table
-from consilience.errors import KindConflictError, StudyError
+from consilience.errors import KindConflictError, RareLevelError, StudyError, check_number, check_option
 from consilience.federation.ledger import Ledger
 from consilience.federation.participant import Participant
 from consilience.federation.terms import Terms
@@ -20,12 +20,17 @@ from consilience.secagg import Identity
 
 __all__ = ["Client"]
 
+RARE = ("warn", "refuse")
+VARIABLES: dict[str, Any] = {"name": pl.String, "kind": pl.String, "because": pl.String, "levels": pl.List(pl.String)}
+VARIABLES |= {"rare": pl.List(pl.String), "missing": pl.Int64}
+
 
 class Client:
     """A site: a name and a table (polars or pandas frame, or a path to a ``.csv`` or ``.parquet`` file).
 
     Kinds are inferred from the columns' types and shown by :attr:`variables`; ``kinds=`` and ``levels=`` override them. What leaves the
-    site is written to :attr:`ledger`. ``identity`` is the site's long-term key, by default a new one.
+    site is written to :attr:`ledger`. ``identity`` is the site's long-term key, by default a new one. Levels with fewer than ``min_cell``
+    rows are shown as rare, or are an error with ``rare_levels="refuse"``.
 
     >>> import polars as pl
     >>> a = Client("muenster", pl.DataFrame({"age": [61.5, 70.1], "stage": [1, 3]}), levels={"stage": [1, 2, 3]})
@@ -41,18 +46,23 @@ class Client:
         kinds: Mapping[str, str | Kind] | None = None,
         levels: Mapping[str, Iterable[Any]] | None = None,
         identity: Identity | None = None,
+        min_cell: int = 5,
+        rare_levels: str = "warn",
     ) -> None:
         if not isinstance(name, str) or not name.strip():
             raise StudyError(f"A client needs a name that is not empty; got {name!r}.")
         self.name = name
         self.frame: pl.DataFrame = load(data, name)
         self.declarations: dict[str, Declaration] = declare(self.frame, name, kinds, levels, ordered_columns(data))
+        self.min_cell = int(check_number("min_cell", min_cell, least=0))
+        if check_option("rare_levels", rare_levels, RARE) == "refuse":
+            self._refuse_rare_levels()
         self.identity = Identity.generate() if identity is None else identity
         self.record = Ledger()
 
     @property
     def variables(self) -> pl.DataFrame:
-        """What this site measures: name, kind, why it is that kind, levels, missing values."""
+        """What this site measures: name, kind, why it is that kind, levels, those with few rows, missing values."""
         return pl.DataFrame(
             [
                 {
@@ -60,12 +70,30 @@ class Client:
                     "kind": d.variable.kind.value,
                     "because": d.reason,
                     "levels": list(d.variable.levels),
+                    "rare": list(self._rare(name)),
                     "missing": _n_missing(self.frame[name]),
                 }
                 for name, d in self.declarations.items()
             ],
-            schema={"name": pl.String, "kind": pl.String, "because": pl.String, "levels": pl.List(pl.String), "missing": pl.Int64},
+            schema=VARIABLES,
         )
+
+    def _rare(self, name: str) -> dict[str, int]:
+        """Levels of a discrete column that occur, but in fewer than ``min_cell`` rows."""
+        if not self.declarations[name].variable.kind.is_discrete:
+            return {}
+        column = self.frame[name]
+        counts = (column.fill_nan(None) if column.dtype.is_float() else column).drop_nulls().value_counts()
+        found = {level_label(level): n for level, n in counts.iter_rows() if n < self.min_cell}
+        return dict(sorted(found.items()))
+
+    def _refuse_rare_levels(self) -> None:
+        for name in self.declarations:
+            for level, n in self._rare(name).items():
+                raise RareLevelError(
+                    f"{name!r} = {level!r} occurs in {n} rows of {self.name!r}, fewer than min_cell = {self.min_cell}. "
+                    f"Merge it with another level, leave the rows out, or lower min_cell."
+                )
 
     @property
     def ledger(self) -> pl.DataFrame:

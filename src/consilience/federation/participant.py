@@ -79,7 +79,8 @@ class Participant:
             raise WrongRosterError(f"{self.name!r} has no key in this run; ask it for one first.")
         self._check_members(present)
         own = self._key
-        secrets = {key.fingerprint: pair_secret(own, key, run, self.members) for key in keys if key.fingerprint != self.fingerprint}
+        others = [key for key in keys if key.fingerprint != self.fingerprint] if self.terms.masking else []
+        secrets = {key.fingerprint: pair_secret(own, key, run, self.members) for key in others}
         # a study of one site has nobody to mask with: only counts and statistics of its own tests leave it
         roster = Roster(run, [key.fingerprint for key in keys]) if len(keys) > 1 or len(self.members) > 1 else None
         self._run = _Run(run, present, roster, secrets, RoundBook(run))
@@ -127,9 +128,9 @@ class Participant:
         return run
 
     def _hide(self, vector: Floats, run: _Run, number: int) -> bytes | Floats:
-        ring = encode(vector, terms=len(run.members))
         if not self.terms.masking:
             return vector
+        ring = encode(vector, terms=len(run.members))
         if run.roster is None:
             return ring.to_bytes()
         return mask(ring, self.fingerprint, run.secrets, number, run.roster).to_bytes()

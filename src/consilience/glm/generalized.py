@@ -33,7 +33,8 @@ class Generalized(Kernel):
     ) -> None:
         n, p = X.shape
         last = n_levels - 1 if last is None else last
-        self.design = np.concatenate([-X, np.ones((n, 1))], axis=1)
+        # columns and thresholds first, rows last, as in the multinomial kernel
+        self.design = np.concatenate([-X.T, np.ones((1, n))])
         self.w = np.ones(n) if w is None else w
         self.mu = mu
         self.first, self.last = first, last
@@ -41,16 +42,15 @@ class Generalized(Kernel):
         self.n_shared, self.n_intercepts = p * (n_levels - 1), active
         local = y - first
         rows = np.arange(n)
-        self.upper = np.zeros((n, active))
-        is_lower = np.zeros((n, active))
+        self.upper = np.zeros((active, n))
+        is_lower = np.zeros((active, n))
         has_upper, has_lower = local < active, local > 0
-        self.upper[rows[has_upper], local[has_upper]] = self.w[has_upper]
-        is_lower[rows[has_lower], local[has_lower] - 1] = self.w[has_lower]
+        self.upper[local[has_upper], rows[has_upper]] = self.w[has_upper]
+        is_lower[local[has_lower] - 1, rows[has_lower]] = self.w[has_lower]
         self.either = self.upper + is_lower
-        inner = np.zeros((n, max(active - 1, 0)))
+        self.inner = np.zeros((max(active - 1, 0), n))
         middle = has_upper & has_lower
-        inner[rows[middle], local[middle] - 1] = self.w[middle]
-        self.inner = inner
+        self.inner[local[middle] - 1, rows[middle]] = self.w[middle]
         self.counts = np.bincount(local, weights=self.w, minlength=active + 1)
         q = p + 1
         self.grid = np.concatenate([(np.arange(active)[:, None] * q + np.arange(p)).ravel(), np.arange(active) * q + p])
@@ -64,7 +64,7 @@ class Generalized(Kernel):
     def repair(self, eta: Floats, intercepts: Floats) -> Floats:
         theta = intercepts.copy()
         for j in range(1, self.n_intercepts):
-            need = float(np.max(eta[:, j - 1] - eta[:, j]))
+            need = float(np.max(eta[j - 1] - eta[j]))
             theta[j] = max(theta[j], theta[j - 1] + need + 0.05)
         return theta
 
@@ -79,15 +79,15 @@ class Generalized(Kernel):
         return path
 
     def linear(self, shared: Floats) -> Floats:
-        p = self.design.shape[1] - 1
+        p = len(self.design) - 1
         slopes = shared[self.first * p : self.last * p].reshape(self.last - self.first, p)
-        eta: Floats = self.design[:, :-1] @ slopes.T
+        eta: Floats = slopes @ self.design[:-1]
         return eta
 
     def rows(self, eta: Floats, shared: Floats, intercepts: Floats) -> RowTerms:
         del shared
-        u = eta + intercepts
-        gaps = np.diff(u, axis=1)
+        u = eta + intercepts[:, None]
+        gaps = np.diff(u, axis=0)
         if (gaps <= 0).any():
             return RowTerms(-np.inf, feasible=False)
         sigma, softplus = sigmoid(u)
@@ -95,11 +95,10 @@ class Generalized(Kernel):
         log_gap = np.log(closeness)
         q = np.exp(-gaps) / closeness
         # log σ(u) = u - softplus(u) for the threshold above, log σ(-u) = -softplus(u) for the one below
-        loglik = float((self.upper * u).sum() - (self.either * softplus).sum() + (self.inner * log_gap).sum())
-        barrier_weight = self.mu * self.w[:, None]
-        barrier = float((barrier_weight * log_gap).sum())
-        slack = float((barrier_weight * gaps * q).sum())
-        return RowTerms(loglik, (sigma, q, self.inner + barrier_weight), barrier, slack)
+        loglik = float(np.vdot(self.upper, u) - np.vdot(self.either, softplus) + np.vdot(self.inner, log_gap))
+        barrier = self.mu * float((log_gap @ self.w).sum())
+        slack = self.mu * float(((gaps * q) @ self.w).sum())
+        return RowTerms(loglik, (sigma, q, self.inner + self.mu * self.w), barrier, slack)
 
     def _row_derivatives(self, terms: RowTerms) -> tuple[Floats, Floats, Floats]:
         """Per row: the gradient in u, and the diagonal and the off-diagonal of minus its Hessian (which is tridiagonal)."""
@@ -107,30 +106,30 @@ class Generalized(Kernel):
         pull, stiffness = gap_weight * q, gap_weight * q * (1.0 + q)
         gradient = self.upper - self.either * sigma
         diagonal = self.either * sigma * (1.0 - sigma)
-        gradient[:, 1:] += pull
-        gradient[:, :-1] -= pull
-        diagonal[:, 1:] += stiffness
-        diagonal[:, :-1] += stiffness
+        gradient[1:] += pull
+        gradient[:-1] -= pull
+        diagonal[1:] += stiffness
+        diagonal[:-1] += stiffness
         return gradient, diagonal, -stiffness
 
     def intercept_terms(self, terms: RowTerms) -> tuple[Floats, Floats]:
         gradient, diagonal, off = self._row_derivatives(terms)
-        info = np.diag(diagonal.sum(axis=0))
+        info = np.diag(diagonal.sum(axis=1))
         steps = np.arange(self.n_intercepts - 1)
-        info[steps, steps + 1] = info[steps + 1, steps] = off.sum(axis=0)
-        return gradient.sum(axis=0), info
+        info[steps, steps + 1] = info[steps + 1, steps] = off.sum(axis=1)
+        return gradient.sum(axis=1), info
 
     def full(self, terms: RowTerms) -> Evaluation:
         gradient, diagonal, off = self._row_derivatives(terms)
-        q, active = self.design.shape[1], self.n_intercepts
-        all_scores = (gradient.T @ self.design).ravel()
+        q, active = len(self.design), self.n_intercepts
+        all_scores = (gradient @ self.design.T).ravel()
         all_info = np.zeros((active * q, active * q))
         for j in range(active):
             here = slice(j * q, (j + 1) * q)
-            all_info[here, here] = (self.design * diagonal[:, j, None]).T @ self.design
+            all_info[here, here] = (self.design * diagonal[j]) @ self.design.T
             if j + 1 < active:
                 there = slice((j + 1) * q, (j + 2) * q)
-                cross = (self.design * off[:, j, None]).T @ self.design
+                cross = (self.design * off[j]) @ self.design.T
                 all_info[here, there] = cross
                 all_info[there, here] = cross.T
         size = self.n_shared + active

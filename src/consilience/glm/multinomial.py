@@ -23,15 +23,16 @@ class Multinomial(Kernel):
 
     def __init__(self, X: Floats, y: NDArray[np.int32], w: Floats | None, n_levels: int, present: NDArray[np.intp], reference: int) -> None:
         n, p = X.shape
-        self.X1 = np.concatenate([X, np.ones((n, 1))], axis=1)
-        self.w = np.ones(n) if w is None else w
+        # columns and levels first, rows last: reductions over the few levels then run along long rows
+        self.X1 = np.concatenate([X.T, np.ones((1, n))])
+        self.w = w
         self.n_levels, self.present = n_levels, present
         self.n_shared = p * (n_levels - 1)
         self.n_intercepts = len(present) - 1
-        self.position = np.searchsorted(present, y)
-        indicator = np.zeros((n, len(present)))
-        indicator[np.arange(n), self.position] = 1.0
-        self.weighted_indicator = indicator * self.w[:, None]
+        self.observed = np.zeros((len(present), n))
+        self.observed[np.searchsorted(present, y), np.arange(n)] = 1.0 if w is None else w
+        self.counts = self.observed.sum(axis=1)
+        self.observed_sums = self.observed @ self.X1.T
         self.free = np.flatnonzero(present != reference)
         sloped = np.flatnonzero(present != 0)
         # where the parameters of the levels present sit: in a (level, column) grid here, and in the parameter vector
@@ -43,46 +44,46 @@ class Multinomial(Kernel):
 
     def start(self, shared: Floats) -> Floats:
         del shared
-        counts = self.weighted_indicator.sum(axis=0)
         reference = np.setdiff1d(np.arange(len(self.present)), self.free)[0]
-        start: Floats = np.log(counts[self.free] / counts[reference])
+        start: Floats = np.log(self.counts[self.free] / self.counts[reference])
         return start
 
     def linear(self, shared: Floats) -> Floats:
-        slopes = np.zeros((self.n_levels, self.X1.shape[1] - 1))
+        slopes = np.zeros((self.n_levels, len(self.X1) - 1))
         slopes[1:] = shared.reshape(slopes[1:].shape)
-        eta: Floats = self.X1[:, :-1] @ slopes[self.present].T
+        eta: Floats = slopes[self.present] @ self.X1[:-1]
         return eta
 
     def rows(self, eta: Floats, shared: Floats, intercepts: Floats) -> RowTerms:
         del shared
-        z = eta.copy()
-        z[:, self.free] += intercepts
-        z -= z.max(axis=1, keepdims=True)
-        observed = np.take_along_axis(z, self.position[:, None], axis=1)[:, 0]
+        shift = np.zeros((len(self.present), 1))
+        shift[self.free, 0] = intercepts
+        z = eta + shift
+        z -= z.max(axis=0)
+        reached = float(np.vdot(self.observed, z))
         np.exp(z, out=z)
-        total = z.sum(axis=1)
-        z /= total[:, None]
-        return RowTerms(float(self.w @ (observed - np.log(total))), (z,))
+        total = z.sum(axis=0)
+        z /= total
+        np.log(total, out=total)
+        return RowTerms(reached - float(total.sum() if self.w is None else self.w @ total), (z,))
 
     def intercept_terms(self, terms: RowTerms) -> tuple[Floats, Floats]:
         (probability,) = terms.arrays
-        weighted = probability * self.w[:, None]
-        totals = weighted.sum(axis=0)
-        score = self.weighted_indicator.sum(axis=0) - totals
-        info = np.diag(totals) - weighted.T @ probability
-        return score[self.free], info[np.ix_(self.free, self.free)]
+        weighted = probability if self.w is None else probability * self.w
+        totals = weighted.sum(axis=1)
+        info = np.diag(totals) - weighted @ probability.T
+        return (self.counts - totals)[self.free], info[np.ix_(self.free, self.free)]
 
     def full(self, terms: RowTerms) -> Evaluation:
         (probability,) = terms.arrays
-        n, q = self.X1.shape
+        q, n = self.X1.shape
         levels = len(self.present)
-        gradient = self.weighted_indicator - probability * self.w[:, None]
-        all_scores = (gradient.T @ self.X1).ravel()
-        spread = (probability[:, :, None] * self.X1[:, None, :]).reshape(n, levels * q)
-        weighted = spread * self.w[:, None]
-        all_info = -(weighted.T @ spread)
-        diagonal = self.X1.T @ weighted
+        spread = (probability[:, None, :] * self.X1).reshape(levels * q, n)
+        weighted = spread if self.w is None else spread * self.w
+        sums = weighted.reshape(levels, q, n).sum(axis=2)
+        all_scores = (self.observed_sums - sums).ravel()
+        all_info = -(weighted @ spread.T)
+        diagonal = self.X1 @ weighted.T
         for level in range(levels):
             block = slice(level * q, (level + 1) * q)
             all_info[block, block] += diagonal[:, block]

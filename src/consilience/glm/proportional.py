@@ -11,6 +11,8 @@ tails, and derivatives that read off directly: with f = σ(1-σ) and r = q(1+q),
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,21 +28,20 @@ class Proportional(Kernel):
     n_intercepts = 1
 
     def __init__(self, X: Floats, y: NDArray[np.int32], w: Floats | None, n_levels: int, *, own_intercept: bool = True) -> None:
-        n, p = X.shape
-        self.X, self.p = X, p
-        self.w = np.ones(n) if w is None else w
-        self.n_shared = p + n_levels - 2
-        self.y = y
-        self.counts = np.bincount(y, weights=self.w, minlength=n_levels)
-        # row i has the threshold y_i above it (none for the top level) and y_i - 1 below it (none for the bottom level)
-        self.above = np.flatnonzero(y < n_levels - 1)
-        self.below = np.flatnonzero(y > 0)
-        n_thresholds = n_levels - 1
-        self.is_above = np.zeros((n, n_thresholds))
-        self.is_above[self.above, y[self.above]] = 1.0
-        self.is_below = np.zeros((n, n_thresholds))
-        self.is_below[self.below, y[self.below] - 1] = 1.0
-        self.to_thresholds = self._map(n_thresholds, own_intercept=own_intercept)
+        # rows sorted by level: those with a threshold above or below, and those of one level, are then slices
+        order = np.argsort(y.astype(np.uint8) if n_levels <= 256 else y, kind="stable")
+        self.XT = np.ascontiguousarray(X.T[:, order])
+        self.p = X.shape[1]
+        self.w = None if w is None else w[order]
+        self.n_shared = self.p + n_levels - 2
+        sizes = np.bincount(y, minlength=n_levels)
+        self.counts = sizes.astype(np.float64) if w is None else np.bincount(y, weights=w, minlength=n_levels)
+        self.above = slice(0, len(y) - int(sizes[-1]))
+        self.below = slice(int(sizes[0]), len(y))
+        self.sizes_above, self.sizes_below = sizes[:-1], sizes[1:]
+        ends = np.cumsum(sizes)
+        self.parts = [slice(int(end - size), int(end)) for end, size in zip(ends, sizes, strict=True)]
+        self.to_thresholds = self._map(n_levels - 1, own_intercept=own_intercept)
 
     def _map(self, n_thresholds: int, *, own_intercept: bool) -> Floats:
         """θ as a linear map of (τ_2, …, τ_{J-1}, α)."""
@@ -62,7 +63,7 @@ class Proportional(Kernel):
         return np.array([np.log(share / (1.0 - share)) - offset])
 
     def linear(self, shared: Floats) -> Floats:
-        eta: Floats = self.X @ shared[: self.p]
+        eta: Floats = shared[: self.p] @ self.XT
         return eta
 
     def rows(self, eta: Floats, shared: Floats, intercepts: Floats) -> RowTerms:
@@ -70,17 +71,20 @@ class Proportional(Kernel):
         gaps = np.diff(theta)
         if (gaps <= 0).any():
             return RowTerms(-np.inf, feasible=False)
-        upper, lower = np.zeros(len(eta)), np.zeros(len(eta))
-        f_upper, f_lower = np.zeros(len(eta)), np.zeros(len(eta))
-        above, below = self.above, self.below
-        sigma_u, softplus_u = sigmoid(eta[above] - theta[self.y[above]])  # σ(-u) and -log σ(u)
-        upper[above], f_upper[above] = sigma_u, sigma_u * (1.0 - sigma_u)
-        sigma_l, softplus_l = sigmoid(theta[self.y[below] - 1] - eta[below])  # σ(l) and -log σ(-l)
-        lower[below], f_lower[below] = sigma_l, sigma_l * (1.0 - sigma_l)
+        upper, softplus_u = sigmoid(eta[self.above] - np.repeat(theta, self.sizes_above))  # σ(-u) and -log σ(u)
+        lower, softplus_l = sigmoid(np.repeat(theta, self.sizes_below) - eta[self.below])  # σ(l) and -log σ(-l)
+        f_upper, f_lower = upper * (1.0 - upper), lower * (1.0 - lower)
+        if self.w is None:
+            loglik = -float(softplus_u.sum()) - float(softplus_l.sum())
+        else:
+            w_above, w_below = self.w[self.above], self.w[self.below]
+            loglik = -float(w_above @ softplus_u) - float(w_below @ softplus_l)
+            upper, f_upper = upper * w_above, f_upper * w_above
+            lower, f_lower = lower * w_below, f_lower * w_below
         middle, closeness = self.counts[1:-1], -np.expm1(-gaps)
-        loglik = -float(self.w[above] @ softplus_u) - float(self.w[below] @ softplus_l) + float(middle @ np.log(closeness))
+        loglik += float(middle @ np.log(closeness))
         q = np.exp(-gaps) / closeness
-        return RowTerms(loglik, (self.w * upper, self.w * lower, self.w * f_upper, self.w * f_lower, middle * q, middle * q * (1.0 + q)))
+        return RowTerms(loglik, (upper, lower, f_upper, f_lower, middle * q, middle * q * (1.0 + q)))
 
     def intercept_terms(self, terms: RowTerms) -> tuple[Floats, Floats]:
         upper, lower, f_upper, f_lower, _, _ = terms.arrays
@@ -88,23 +92,39 @@ class Proportional(Kernel):
 
     def full(self, terms: RowTerms) -> Evaluation:
         upper, lower, f_upper, f_lower, gap_score, gap_info = terms.arrays
-        p, m = self.p, self.to_thresholds.shape[0]
-        score = np.empty(p + m)
-        score[:p] = (lower - upper) @ self.X
-        raw = upper @ self.is_above - lower @ self.is_below
+        p, m = self.p, len(self.to_thresholds)
+        both, weight = np.zeros(self.XT.shape[1]), np.zeros(self.XT.shape[1])
+        both[self.below] = lower
+        both[self.above] -= upper
+        weight[self.below] = f_lower
+        weight[self.above] += f_upper
+        raw = _sums(upper, self.sizes_above) - _sums(lower, self.sizes_below)
         raw[1:] += gap_score
         raw[:-1] -= gap_score
-        score[p:] = self.to_thresholds.T @ raw
-        by_threshold = self.is_above * f_upper[:, None] + self.is_below * f_lower[:, None]
-        block = np.diag(by_threshold.sum(axis=0))
+        block = np.diag(_sums(f_upper, self.sizes_above) + _sums(f_lower, self.sizes_below))
         steps = np.arange(m - 1)
         block[steps, steps] += gap_info
         block[steps + 1, steps + 1] += gap_info
         block[steps, steps + 1] -= gap_info
         block[steps + 1, steps] -= gap_info
-        info = np.empty((p + m, p + m))
-        info[:p, :p] = (self.X * (f_upper + f_lower)[:, None]).T @ self.X
-        info[:p, p:] = -(self.X.T @ by_threshold) @ self.to_thresholds
+        score, info = np.empty(p + m), np.empty((p + m, p + m))
+        score[:p], score[p:] = self.XT @ both, self.to_thresholds.T @ raw
+        info[:p, :p] = (self.XT * weight) @ self.XT.T
+        info[:p, p:] = -self._by_threshold(f_upper, f_lower) @ self.to_thresholds
         info[p:, :p] = info[:p, p:].T
         info[p:, p:] = self.to_thresholds.T @ block @ self.to_thresholds
         return Evaluation(score, info)
+
+    def _by_threshold(self, f_upper: Floats, f_lower: Floats) -> Floats:
+        """Per threshold, the weighted sum of the columns over the level below it and the level above it."""
+        sums = np.empty((self.p, len(self.parts) - 1))
+        offset = self.below.start
+        for t, (low, high) in enumerate(pairwise(self.parts)):
+            sums[:, t] = self.XT[:, low] @ f_upper[low] + self.XT[:, high] @ f_lower[high.start - offset : high.stop - offset]
+        return sums
+
+
+def _sums(values: Floats, sizes: NDArray[np.intp]) -> Floats:
+    """Sums over consecutive stretches of ``values``, some of which may be empty."""
+    ends = np.cumsum(sizes)
+    return np.array([values[end - size : end].sum() for end, size in zip(ends, sizes, strict=True)])

@@ -51,7 +51,7 @@ def make_kernel(design: Design, shape: Shape, effects: SiteEffects, mu: float) -
     """
     X, y, w = design.columns, design.response, design.weights
     own = effects in (SiteEffects.PROFILED, SiteEffects.COORDINATE)
-    present = np.unique(y)
+    present = np.flatnonzero(np.bincount(y, minlength=shape.n_levels))
     if len(y) == 0 or (own and len(present) < 2):
         return None
     if shape.family is Family.LOGIT:
@@ -65,7 +65,7 @@ def make_kernel(design: Design, shape: Shape, effects: SiteEffects, mu: float) -
     if not own:
         return Multinomial(X, y, w, shape.n_levels, np.arange(shape.n_levels), 0)
     counts = np.bincount(y, weights=w, minlength=shape.n_levels)
-    return Multinomial(X, y, w, shape.n_levels, present.astype(np.intp), int(np.argmax(counts)))
+    return Multinomial(X, y, w, shape.n_levels, present, int(np.argmax(counts)))
 
 
 def answer(
@@ -117,19 +117,20 @@ def _profile(kernel: Kernel, shared: Floats, warm: WarmStart | None, *, schur: b
 def _search(kernel: Kernel, eta: Floats, shared: Floats, warm: WarmStart | None) -> tuple[Floats, RowTerms]:
     """The intercepts that maximise the likelihood at fixed shared parameters, from the last ones if there are any."""
     intercepts = kernel.start(shared) if warm is None else warm.predict(shared)
-    if not kernel.rows(eta, shared, intercepts).feasible:
+    terms = kernel.rows(eta, shared, intercepts)
+    if not terms.feasible:
         intercepts = kernel.repair(eta, intercepts)
         terms = kernel.rows(eta, shared, intercepts)
         if not terms.feasible:  # slopes so large that rounding leaves no room between thresholds
             return intercepts, terms
         for soft in kernel.softer():
-            intercepts, _ = _climb(soft, eta, shared, intercepts)
-    return _climb(kernel, eta, shared, intercepts)
+            intercepts, _ = _climb(soft, eta, shared, intercepts, soft.rows(eta, shared, intercepts))
+        terms = kernel.rows(eta, shared, intercepts)
+    return _climb(kernel, eta, shared, intercepts, terms)
 
 
-def _climb(kernel: Kernel, eta: Floats, shared: Floats, intercepts: Floats) -> tuple[Floats, RowTerms]:
-    """Newton with step halving from a feasible point."""
-    terms = kernel.rows(eta, shared, intercepts)
+def _climb(kernel: Kernel, eta: Floats, shared: Floats, intercepts: Floats, terms: RowTerms) -> tuple[Floats, RowTerms]:
+    """Newton with step halving from a feasible point, whose terms are known."""
     step = np.zeros_like(intercepts)
     accepted = True
     for _ in range(MOST_INNER_STEPS):

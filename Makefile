@@ -21,6 +21,7 @@ lint: $(VENV)/.dev
 
 bench: $(VENV)/.peers           ## speed against python-fedci and statsmodels, in one run
 	$(BIN)/python benchmarks/ci_speed.py
+	$(BIN)/python benchmarks/masking_cost.py
 	$(BIN)/python benchmarks/ci_memory.py
 
 calibration: $(VENV)/.dev       ## type-I error of every pair of kinds; rewrites docs/calibration.md
@@ -28,7 +29,8 @@ calibration: $(VENV)/.dev       ## type-I error of every pair of kinds; rewrites
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "consilience needs Python 3.11 or newer; set PYTHON=...")'
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); apt-get install -y python3-venv && $(PYTHON) -m venv $(VENV); } \
+	  || { echo "Python's venv module is missing; install Debian's package python3-venv and run make again."; exit 1; }
 
 $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/pip install --quiet -c constraints.txt -e .

@@ -26,7 +26,9 @@
     │   ├── OutsideSchemaError       a model or a variable that the study did not declare
     │   ├── WrongShapeError          parameters that do not fit the model they are for
     │   ├── RepeatedQuestionError    a sum that was answered before, asked for again with fewer sites
-    │   └── DisclosureError          a sum over too few sites or rows
+    │   ├── DisclosureError          a sum over too few sites or rows
+    │   │   └── FalseCountsError     announced counts that cannot be true
+    │   └── StudyClosedError         the site answers nothing more in this study
     ├── SecureAggregationError           keys, masks or ring numbers that cannot be used
     │   ├── KeyFormatError               bytes that are not a key, a fingerprint, a signature or a run id
     │   ├── IdentityFileError            a private identity that cannot be read: wrong password, wrong kind of key, damaged
@@ -67,6 +69,7 @@ __all__ = [
     "DisclosureError",
     "DuplicateClientError",
     "EmptyDataError",
+    "FalseCountsError",
     "IdentityFileError",
     "InfiniteValueError",
     "KeyFormatError",
@@ -97,6 +100,7 @@ __all__ = [
     "SchemaError",
     "SecureAggregationError",
     "SmallRosterError",
+    "StudyClosedError",
     "StudyError",
     "TooFewClientsError",
     "UnknownLevelError",
@@ -212,6 +216,14 @@ class RepeatedQuestionError(RefusalError):
 
 class DisclosureError(RefusalError):
     """A sum over too few sites or rows."""
+
+
+class FalseCountsError(DisclosureError):
+    """Announced counts that cannot be true."""
+
+
+class StudyClosedError(RefusalError):
+    """The site answers nothing more in this study."""
 
 
 class QuestionError(ConsilienceError, ValueError):

@@ -67,6 +67,8 @@ def drive(steps: Exchange, ask: Callable[[Request], Floats]) -> list[CIResult]:
         except StopIteration as stop:
             results: list[CIResult] = stop.value
             return results
+        finally:
+            steps.close()  # what is finished is written down before whoever catches an error looks for it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -233,7 +235,9 @@ class _Batch:
                     continue
                 for model in (restricted, full):
                     if model not in study.fits and model not in self.open:
-                        self.open[model] = Newton(problem(self.sketches[model], study, study.starts.get(model)))
+                        begin = study.starts.get(model) if study.restarted else None
+                        self.open[model] = Newton(problem(self.sketches[model], study, begin))
+                        study.starts[model] = self.open[model].beta
 
     def _ask(self, model: Model, newton: Newton) -> ModelAsk:
         shape = self.sketches[model]

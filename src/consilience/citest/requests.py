@@ -28,7 +28,6 @@ __all__ = [
     "samples_of",
 ]
 
-LOCAL_FIELDS = 3
 ALONE_FIELDS = 5
 
 
@@ -104,11 +103,21 @@ class Evaluate(msgspec.Struct, frozen=True, tag="evaluate"):
 
 
 class LocalTests(msgspec.Struct, frozen=True, tag="local"):
-    """Per question: (answers it?, rows, -2 log p) of the site's own test."""
+    """The site's own tests. With ``count``, per question: (can it answer?, rows); else: -2 log p.
+
+    ``run`` names the batch: between counting and summing a site keeps its results.
+    """
 
     questions: tuple[Question, ...]
     ordinal: Ordinal
     ridge: float = 0.0
+    count: bool = False
+    run: int = 0
+
+    @property
+    def fields(self) -> int:
+        """Numbers per question."""
+        return 2 if self.count else 1
 
 
 Request = Survey | Locate | Products | Evaluate | LocalTests
@@ -138,7 +147,7 @@ def answer_length(request: Request, schema: Schema) -> int:
     if isinstance(request, Products):
         return sum(products_length(schema, variables) for variables in request.sets) + ALONE_FIELDS * len(request.alone)
     if isinstance(request, LocalTests):
-        return LOCAL_FIELDS * len(request.questions)
+        return request.fields * len(request.questions)
     return sum(model_length(model, request, schema) for model in request.models)
 
 

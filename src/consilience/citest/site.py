@@ -9,9 +9,9 @@ import numpy as np
 
 from consilience.citest.batch import batch, drive
 from consilience.citest.combine import chi2_log_sf, log_symmetric
+from consilience.citest.question import Question
 from consilience.citest.requests import (
     ALONE_FIELDS,
-    LOCAL_FIELDS,
     Evaluate,
     LocalTests,
     Locate,
@@ -27,6 +27,7 @@ from consilience.citest.result import CIResult
 from consilience.citest.study import Options, Study
 from consilience.data.design import build, cross_products
 from consilience.data.table import Table
+from consilience.errors import OutsideSchemaError
 from consilience.glm.kernel import Floats, Kernel
 from consilience.glm.layout import Shape, SiteEffects, answer_size, n_parameters, pack
 from consilience.glm.site_effects import WarmStart, answer, make_kernel
@@ -54,6 +55,8 @@ class SiteWorker:
         self._cache_bytes, self._cached = cache_bytes, 0
         self._run: int | None = None
         self._warm: dict[Any, WarmStart | None] = {}
+        self._local_run: int | None = None
+        self._local_results: dict[Question, CIResult] = {}
 
     def answer(self, request: Request, site: int = 0) -> Floats:
         """The flat vector for ``request``; ``site`` is this site's position, needed where intercepts are joint."""
@@ -147,6 +150,8 @@ class SiteWorker:
         code = np.full(len(self.table.schema[model.response].levels), -1, dtype=np.int32)
         code[list(model.levels)] = np.arange(len(model.levels), dtype=np.int32)
         response = code[design.response]
+        if (response < 0).any():
+            raise OutsideSchemaError(f"The levels of {model.response!r} in a model must be all that occur in its sample.")
         kernel = make_kernel(design.__class__(design.columns, response, design.weights), shape, request.effects, model.mu)
         # Models are asked for in the same order every round: where they do not all fit, dropping the oldest would drop just the one
         # needed next. What is kept stays for the run; what does not fit is built anew.
@@ -157,14 +162,19 @@ class SiteWorker:
         return kernel
 
     def _local(self, request: LocalTests) -> Floats:
-        results = self.test_alone(request)
-        vector = np.zeros(LOCAL_FIELDS * len(results))
-        for i, result in enumerate(results):
+        if request.run != self._local_run:
+            self._local_run, self._local_results = request.run, {}
+        new = tuple(q for q in request.questions if q not in self._local_results)
+        fresh = self.test_alone(LocalTests(new, request.ordinal, request.ridge))
+        self._local_results |= dict(zip(new, fresh, strict=True))
+        vector = np.zeros((len(request.questions), request.fields))
+        for i, question in enumerate(request.questions):
+            result = self._local_results[question]
             logs = [chi2_log_sf(d.statistic, d.df) for d in result.directions if d.informative]
-            if result.informative and logs:
+            if logs:
                 log_p = logs[0] if len(logs) == 1 else log_symmetric(logs[0], logs[1])
-                vector[LOCAL_FIELDS * i : LOCAL_FIELDS * (i + 1)] = [1.0, result.n, -2.0 * log_p]
-        return vector
+                vector[i] = [1.0, result.n] if request.count else [-2.0 * log_p]
+        return vector.ravel()
 
     def test_alone(self, request: LocalTests) -> list[CIResult]:
         """The site's own tests: the same models, fitted on its own rows only."""

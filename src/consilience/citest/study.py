@@ -149,18 +149,21 @@ class Study:
     fits: dict[Model, Fit] = field(default_factory=dict)
     starts: dict[Model, Floats] = field(default_factory=dict)
     finished: dict[Question, CIResult] = field(default_factory=dict)
+    restarted: bool = False
 
     def without_a_site(self) -> Study:
         """A study of the sites that are left when one has gone: sums are asked for anew, where fits stood they go on.
 
-        They go on from points at which nothing was summed yet, so no sum over all sites is ever asked for again over fewer. Units
-        and locations stay: they only move columns.
+        They go on a little away from where they stood: a model that sites have answered at a point, whether or not the sum came to
+        be, is not asked for again at that point over fewer sites. Units and locations stay: they only move columns.
         """
         options = replace(self.options, n_sites=self.options.n_sites - 1)
-        starts = {model: fit.beta for model, fit in self.fits.items() if len(fit.beta)} | self.starts
+        starts = self.starts | {model: fit.beta for model, fit in self.fits.items() if len(fit.beta)}
         if self.options.effects is SiteEffects.JOINT:  # one block of parameters fewer: no point fits any more
             starts = {}
-        return Study(self.schema, options, self.rounds, self.runs, exponents=self.exponents, locations=self.locations, starts=starts)
+        rest = Study(self.schema, options, self.rounds, self.runs, starts=starts, restarted=True)
+        rest.exponents, rest.locations = self.exponents, self.locations
+        return rest
 
     def continuous(self) -> tuple[str, ...]:
         """The continuous variables of the schema."""

@@ -6,8 +6,11 @@ the site then.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from hashlib import sha256
 
+import msgspec
 import numpy as np
 
 from consilience.citest.question import Question
@@ -17,14 +20,15 @@ from consilience.data.kinds import Kind
 from consilience.data.table import Table
 from consilience.errors import (
     DisclosureError,
+    FalseCountsError,
     OutsideSchemaError,
     RepeatedQuestionError,
     WrongShapeError,
     WrongTermsError,
 )
-from consilience.federation.messages import VERSION, Announced, RoundRequest
-from consilience.federation.terms import Terms
-from consilience.glm.layout import n_parameters
+from consilience.federation.messages import VERSION, Announced, RoundRequest, encode_message
+from consilience.federation.terms import Method, Terms
+from consilience.glm.layout import Family, SiteEffects, n_parameters
 
 __all__ = ["Guard"]
 
@@ -34,9 +38,12 @@ class Guard:
 
     def __init__(self, table: Table, terms: Terms) -> None:
         self.table, self.terms = table, terms
-        self._answered: dict[ModelAsk, frozenset[bytes]] = {}
+        self._answered: dict[bytes, frozenset[bytes]] = {}
         self._announced: dict[tuple[str, ...], Announced] = {}
         self._known: set[tuple[object, ...]] = set()
+        self._exponents: dict[str, int] | None = None
+        self._locations: dict[str, float] | None = None
+        self._located = False
 
     def new_run(self) -> None:
         """Forget what was announced for other sites; remember what was answered."""
@@ -49,6 +56,8 @@ class Guard:
         for announced in request.announced:
             self._check_announced(announced, len(members))
         self._check_schema(request.body)
+        self._check_method(request.body)
+        self._check_coding(request.body)
         self._check_limits(request.body)
         if isinstance(request.body, Evaluate):
             self._check_models(request.body, members)
@@ -58,30 +67,76 @@ class Guard:
         self._check_names(announced.variables)
         held = self.table.holds(announced.variables)
         own = self.table.complete(announced.variables).n if held else 0
-        least_rows = own + max(announced.contributors - (own > 0), 0)
-        if announced.contributors > n_sites or announced.rows < least_rows or announced.contributors < (own > 0):
-            raise DisclosureError(
+        others = announced.contributors - (own > 0)
+        if not 0 <= others <= n_sites - 1 or announced.rows < own + others:
+            # what this site has is not said: the message goes back to the server
+            raise FalseCountsError(
                 f"{announced.contributors} contributors with {announced.rows} rows were announced for {', '.join(announced.variables)}, "
-                f"which cannot be: this site has {own} of them, and the roster {n_sites} sites. Ask the study's server."
+                f"which cannot be, by what this site has and the {n_sites} sites of the roster. Ask the study's server."
             )
-        self._announced[announced.variables] = announced
+        if self._announced.setdefault(announced.variables, announced) != announced:
+            raise FalseCountsError(f"Other counts were announced for {', '.join(announced.variables)} before, in the same run.")
+
+    def _check_method(self, request: Request) -> None:
+        """Only what the study's method needs: p-values with Fisher's, sums of models with the other; no locations but where agreed."""
+        if isinstance(request, Survey):
+            return
+        if isinstance(request, LocalTests) != (self.terms.method is Method.FISHER):
+            raise WrongTermsError(f"The study's method is {self.terms.method}; got a request of another.")
+        common = self.terms.effects is SiteEffects.NONE
+        located = isinstance(request, Locate) or (isinstance(request, Products | Evaluate) and request.locations is not None)
+        if not isinstance(request, LocalTests) and located != common:
+            raise WrongTermsError(
+                f"With site effects {self.terms.effects} columns are {'' if common else 'not '}moved by common locations."
+            )
+
+    def _check_coding(self, request: Request) -> None:
+        """Units and locations are those of the first request: another unit would be another guise of the same question."""
+        if isinstance(request, Survey | LocalTests):
+            return
+        limit = 1100
+        for name, exponent in request.exponents.items():
+            self._check_continuous((name,))
+            if abs(exponent) > limit:
+                raise WrongShapeError(f"A unit's exponent must lie within ±{limit}; got {exponent} for {name!r}.")
+        if self._exponents is None:
+            self._exponents = request.exponents
+        if request.exponents != self._exponents:
+            raise WrongTermsError("Units must stay what they were in the study's first request for sums.")
+        if not isinstance(request, Locate):
+            self._check_locations(request.locations)
+
+    def _check_locations(self, locations: dict[str, float] | None) -> None:
+        for name, location in (locations or {}).items():
+            self._check_continuous((name,))
+            if not math.isfinite(location):
+                raise WrongShapeError(f"A location must be a finite number; got {location} for {name!r}.")
+        if not self._located:
+            self._locations, self._located = locations, True
+        if locations != self._locations:
+            raise WrongTermsError("Locations must stay what they were in the study's first request for cross-products.")
 
     def _check_limits(self, request: Request) -> None:
         """No sum over too few sites or rows, and no test alone unless this is the only site that can do it."""
+        alone = tuple(q.variables for q in request.alone) if isinstance(request, Products) else ()
+        sums = request.sets if isinstance(request, Products) else samples_of(request)
+        for variables in sums:
+            self._check_limit(variables, single=isinstance(request, LocalTests))
+        for variables in alone:
+            self._check_limit(variables, single=True)
+            if not self.terms.disclosure.alone(self._announced[variables].contributors):
+                raise DisclosureError(f"No site answers alone on {', '.join(variables)}: others have the rows for it too.")
+
+    def _check_limit(self, variables: tuple[str, ...], *, single: bool) -> None:
+        found = self._announced.get(variables)
+        if found is None:
+            raise DisclosureError(f"A sum over the rows of {', '.join(variables)} needs its counts announced first; there are none.")
         limits = self.terms.disclosure
-        alone = {q.variables for q in request.alone} if isinstance(request, Products) else set()
-        for variables in samples_of(request):
-            found = self._announced.get(variables)
-            if found is None:
-                raise DisclosureError(f"A sum over the rows of {', '.join(variables)} needs its counts announced first; there are none.")
-            reason = limits.refusal(found.contributors, found.rows)
-            single = found.contributors == 1 and limits.min_contributors > 1
-            if not reason and single and variables not in alone and not isinstance(request, LocalTests):
-                reason = "only one site has the rows for it, which answers with statistics alone"
-            if not reason and variables in alone and not single:
-                reason = f"{found.contributors} sites have the rows for it, so that no site answers alone"
-            if reason:
-                raise DisclosureError(f"No sum over {', '.join(variables)}: {reason}.")
+        reason = limits.refusal(found.contributors, found.rows)
+        if not reason and not single and limits.alone(found.contributors):
+            reason = "only one site has the rows for it, which answers with statistics alone"
+        if reason:
+            raise DisclosureError(f"No sum over {', '.join(variables)}: {reason}.")
 
     def _check_names(self, names: Iterable[str]) -> None:
         names = tuple(names)
@@ -125,17 +180,19 @@ class Guard:
             raise WrongTermsError(f"The study's site effects are {self.terms.effects}; got {request.effects}.")
         if request.n_sites != len(members):
             raise WrongTermsError(f"The roster has {len(members)} sites; got a request for {request.n_sites}.")
+        digests = []
         for model in request.models:
             self._check_model(model, request)
-            before = self._answered.get(model)
+            digests.append(_canonical(model))
+            before = self._answered.get(digests[-1])
             if before is not None and members < before:
                 raise RepeatedQuestionError(
                     f"The model {model.response} ~ {' + '.join(model.predictors) or '1'} was answered at this point with "
                     f"{len(before)} sites; asked for again with {len(members)}, the difference would be the missing site's numbers. "
                     f"Begin at another point."
                 )
-        for model in request.models:
-            self._answered.setdefault(model, members)
+        for digest in digests:
+            self._answered.setdefault(digest, members)
 
     def _check_model(self, model: ModelAsk, request: Evaluate) -> None:
         shape = model.shape(self.table.schema, request.ordinal) if model.response in self.table.schema else None
@@ -145,7 +202,8 @@ class Guard:
             self._known.add(key)
         assert shape is not None
         wanted = n_parameters(shape, request.effects, request.n_sites)
-        if len(model.beta) != 8 * wanted or not np.isfinite(model.point).all() or not 0.0 <= model.mu <= 1.0:
+        barrier = shape.family is Family.GENERALIZED
+        if len(model.beta) != 8 * wanted or not np.isfinite(model.point).all() or not 0.0 <= model.mu <= float(barrier):
             raise WrongShapeError(
                 f"The model {model.response} ~ {' + '.join(model.predictors) or '1'} has {wanted} parameters, all finite; "
                 f"got {len(model.beta) / 8:g}."
@@ -155,6 +213,8 @@ class Guard:
         schema = self.table.schema
         self._check_names((model.response, *model.predictors))
         self._check_names(model.sample)
+        if list(model.sample) != sorted(model.sample) or list(model.predictors) != sorted(model.predictors):
+            raise OutsideSchemaError(f"The variables of a model must be sorted; got {', '.join((*model.predictors, *model.sample))}.")
         if not set(model.sample) >= {model.response, *model.predictors}:
             raise OutsideSchemaError(f"A model's sample must be complete on its variables; got {', '.join(model.sample)}.")
         response = schema[model.response]
@@ -167,3 +227,9 @@ class Guard:
         increasing = all(a < b for a, b in zip(model.keep, model.keep[1:], strict=False))
         if not increasing or (model.keep and not 0 <= model.keep[0] <= model.keep[-1] < width):
             raise WrongShapeError(f"The predictors {', '.join(model.predictors)} have {width} columns; got the choice {list(model.keep)}.")
+
+
+def _canonical(model: ModelAsk) -> bytes:
+    """A digest of the model with one way of writing zero: a question in another guise is the same question."""
+    plain = msgspec.structs.replace(model, beta=(model.point + 0.0).tobytes())
+    return sha256(encode_message(plain)).digest()[:16]

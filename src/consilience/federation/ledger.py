@@ -51,6 +51,7 @@ class Ledger:
     def add(self, study: str, run: str, number: int, what: str, numbers: int, n_bytes: int, *, masked_with: int, refused: str = "") -> None:
         """Append one line."""
         time = self._clock().isoformat(timespec="milliseconds")
+        number = min(max(number, 0), 2**64 - 1)
         self._entries.append(Entry(time, study, run, number, what, numbers, n_bytes, masked_with, refused))
 
     @property
@@ -60,7 +61,7 @@ class Ledger:
 
     def frame(self) -> pl.DataFrame:
         """The lines as a table, with running totals of what left the site."""
-        schema = {"time": pl.String, "study": pl.String, "run": pl.String, "round": pl.Int64, "what": pl.String, "numbers": pl.Int64}
+        schema = {"time": pl.String, "study": pl.String, "run": pl.String, "round": pl.UInt64, "what": pl.String, "numbers": pl.Int64}
         schema |= {"bytes": pl.Int64, "masked_with": pl.Int64, "refused": pl.String}
         lines = pl.DataFrame([asdict(entry) for entry in self._entries], schema=schema)
         return lines.with_columns(total_numbers=pl.col("numbers").cum_sum(), total_bytes=pl.col("bytes").cum_sum())
@@ -100,12 +101,13 @@ def in_words(request: Request) -> str:
         sets = "; ".join(", ".join(variables) for variables in request.sets[:3]) + ("; …" if len(request.sets) > 3 else "")
         words = f"level counts and cross-products of {_count(request.sets, 'variable set')} ({sets})" if request.sets else ""
         alone = f"statistics of {_count(request.alone, 'test')} that one site alone can do" if request.alone else ""
-        return "; ".join(part for part in (words, alone) if part)
+        return "; ".join(part for part in (words, alone) if part) or "nothing"
     if isinstance(request, LocalTests):
-        return f"own p-values of {_count(request.questions, 'test')}"
+        what = "whether and with how many rows this site can do" if request.count else "own p-values of"
+        return f"{what} {_count(request.questions, 'test')}"
     assert isinstance(request, Evaluate)
     responses = sorted({model.response for model in request.models})
-    return f"log-likelihood, score and information of {_count(request.models, 'model')} of {', '.join(responses)}"
+    return f"log-likelihood, score and information of {_count(request.models, 'model')} of {', '.join(responses) or 'nothing'}"
 
 
 def _count(things: tuple[object, ...], name: str) -> str:

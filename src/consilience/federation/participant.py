@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from hashlib import sha256
 
 from consilience.citest.site import SiteWorker
 from consilience.data.table import Table
-from consilience.errors import ConsilienceError, StudyError, WrongRosterError
+from consilience.errors import ConsilienceError, FalseCountsError, RingRangeError, StudyClosedError, StudyError, WrongRosterError
 from consilience.federation.guard import Guard
 from consilience.federation.ledger import Ledger, in_words
-from consilience.federation.messages import RoundRequest
+from consilience.federation.messages import RoundRequest, encode_message
 from consilience.federation.terms import Dropout, Terms
 from consilience.glm.kernel import Floats
 from consilience.secagg import Identity, Roster, RoundBook, RunKey, SignedKey, encode, mask, pair_secret
@@ -50,6 +51,8 @@ class Participant:
         self._guard = Guard(table, terms)
         self._key: RunKey | None = None
         self._run: _Run | None = None
+        self._runs: set[bytes] = set()
+        self._closed = False
 
     @property
     def fingerprint(self) -> bytes:
@@ -57,7 +60,12 @@ class Participant:
         return self.identity.fingerprint
 
     def offer(self, run: bytes) -> SignedKey:
-        """A fresh key for a run, signed."""
+        """A fresh key for a run, signed. A run's id is used once: rounds of an old run cannot be opened again."""
+        if run in self._runs:
+            error = WrongRosterError("A run's id may be used once; begin a run with a new one.")
+            self._write(run, 0, "a key for a run", 0, 0, 0, error)
+            raise error
+        self._runs.add(run)
         self._key = RunKey.generate(self.identity, run)
         return self._key.signed
 
@@ -77,6 +85,8 @@ class Participant:
         present = frozenset(key.fingerprint for key in keys)
         if self._key is None or self._key.run_id != run or self.fingerprint not in present:
             raise WrongRosterError(f"{self.name!r} has no key in this run; ask it for one first.")
+        if self._run is not None and self._run.run_id == run:
+            raise WrongRosterError("This run has begun already; its keys cannot be exchanged again.")
         self._check_members(present)
         own = self._key
         others = [key for key in keys if key.fingerprint != self.fingerprint] if self.terms.masking else []
@@ -109,9 +119,14 @@ class Participant:
         try:
             run = self._check(request)
             vector = self._worker.answer(request.body, sorted(run.members).index(self.fingerprint))
-            reply = self._hide(vector, run, request.round)
+            reply = self._hide(vector, run, request)
         except ConsilienceError as error:
             self._write(request.run, request.round, what, 0, 0, others, error)
+            # Whether a number fits or counts can be true depends on the data: asked often enough, the answers would give them
+            # away. So the first such refusal is the last word; and the value itself stays here, in the ledger.
+            self._closed = self._closed or isinstance(error, RingRangeError | FalseCountsError)
+            if isinstance(error, RingRangeError):
+                raise RingRangeError("A number of this site does not fit the ring. Look at the variables' units.") from None
             raise
         size = len(reply) if isinstance(reply, bytes) else reply.nbytes
         self._write(request.run, request.round, what, len(vector), size, others)
@@ -119,6 +134,8 @@ class Participant:
 
     def _check(self, request: RoundRequest) -> _Run:
         run = self._run
+        if self._closed:
+            raise StudyClosedError(f"{self.name!r} answers nothing more in this study; its ledger says why. Start a new study.")
         if run is None:
             raise StudyError(f"{self.name!r} has not entered a run yet.")
         if request.run != run.run_id or request.roster != run.digest:
@@ -127,13 +144,14 @@ class Participant:
         self._guard.check(request, run.members)
         return run
 
-    def _hide(self, vector: Floats, run: _Run, number: int) -> bytes | Floats:
+    def _hide(self, vector: Floats, run: _Run, request: RoundRequest) -> bytes | Floats:
         if not self.terms.masking:
             return vector
         ring = encode(vector, terms=len(run.members))
         if run.roster is None:
             return ring.to_bytes()
-        return mask(ring, self.fingerprint, run.secrets, number, run.roster).to_bytes()
+        asked = sha256(encode_message(request)).digest()  # sites that were asked different things do not share masks
+        return mask(ring, self.fingerprint, run.secrets, request.round, run.roster, asked).to_bytes()
 
     def _write(
         self, run: bytes, number: int, what: str, numbers: int, n_bytes: int, masked_with: int, error: Exception | None = None

@@ -27,14 +27,12 @@ from consilience.errors import (
 )
 from consilience.federation.client import Client
 from consilience.federation.messages import Announced
-from consilience.federation.terms import Dropout, Terms
+from consilience.federation.terms import Dropout, Method, Terms
 from consilience.federation.transport import LocalTransport
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import Ordinal, SiteEffects
 
 __all__ = ["Server", "fisher", "pooled"]
-
-METHODS = ("fedci", "fisher")
 
 
 class Server(CITest):
@@ -74,7 +72,6 @@ class Server(CITest):
         masking: bool = True,
     ) -> None:
         self.clients = _checked(clients)
-        self.method = check_option("method", method, METHODS)
         self.terms = Terms(
             SiteEffects(check_option("site_effects", site_effects, tuple(SiteEffects))),
             Ordinal(check_option("ordinal", ordinal, tuple(Ordinal))),
@@ -84,6 +81,7 @@ class Server(CITest):
             SingleSite(check_option("single_site", single_site, tuple(SingleSite))),
             Dropout(check_option("on_dropout", on_dropout, tuple(Dropout))),
             masking,
+            Method(check_option("method", method, tuple(Method))),
         )
         if 1 < len(self.clients) < self.terms.min_contributors:
             raise TooFewClientsError(
@@ -100,6 +98,12 @@ class Server(CITest):
         options = Options(self.terms.effects, self.terms.ordinal, self.terms.ridge, len(participants), (), self.terms.disclosure)
         self._study = Study(self.schema, options)
         self._announced: set[tuple[str, ...]] = set()
+        self._results: dict[Question, CIResult] = {}
+
+    @property
+    def method(self) -> str:
+        """``"fedci"`` or ``"fisher"``."""
+        return self.terms.method.value
 
     @property
     def rounds(self) -> int:
@@ -118,15 +122,21 @@ class Server(CITest):
 
     @property
     def results(self) -> list[CIResult]:
-        """Every result so far with the clients that take part now, also of a run that was interrupted."""
-        return [replace(r, participants=self.participants) for r in self._study.finished.values()]
+        """Every result so far, also of a run that was interrupted; the latest, where a test was done more than once."""
+        self._keep_finished()
+        return list(self._results.values())
+
+    def _keep_finished(self) -> None:
+        finished = self._study.finished
+        self._results |= {q: replace(r, participants=self.participants) for q, r in finished.items()}
+        finished.clear()
 
     def answer(self, questions: Sequence[Question], progress: Progress | None = None) -> list[CIResult]:
         """Answer checked questions, in order. What is learnt before an interruption is not asked for again.
 
         When a client vanishes, the batch restarts with the others; :class:`TooFewClientsError` if too few are left.
         """
-        exchange = fisher_batch if self.method == "fisher" else batch
+        exchange = fisher_batch if self.terms.method is Method.FISHER else batch
         while True:
             try:
                 results = drive(exchange(questions, self._study, progress), self._ask)
@@ -144,13 +154,19 @@ class Server(CITest):
         return total
 
     def _go_on_without(self, client: str) -> None:
+        if self.rounds == 0:
+            raise TooFewClientsError(
+                f"{client!r} was not there when the study began, and all {len(self.clients)} clients that agreed to it must be. "
+                f"Start a server without it."
+            )
+        self._keep_finished()
         left = len(self.participants) - 1
         needed = max(2, self.terms.min_contributors)
         if left < needed or self.terms.on_dropout is Dropout.STOP:
             rule = f"at least {needed} clients are needed" if left < needed else "the study stops when one is gone"
             raise TooFewClientsError(
                 f"{client!r} does not answer any more; {left} clients are left, and {rule}. "
-                f"{len(self._study.finished)} results are finished and kept in server.results."
+                f"{len(self._results)} results are finished and kept in server.results."
             )
         self._transport.drop(client)
         self._study = self._study.without_a_site()

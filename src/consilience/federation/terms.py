@@ -9,7 +9,7 @@ import msgspec
 from consilience.citest.study import Disclosure, SingleSite
 from consilience.glm.layout import Ordinal, SiteEffects
 
-__all__ = ["Dropout", "Terms"]
+__all__ = ["Dropout", "Method", "Terms"]
 
 
 class Dropout(StrEnum):
@@ -17,6 +17,13 @@ class Dropout(StrEnum):
 
     RESTART = "restart"
     STOP = "stop"
+
+
+class Method(StrEnum):
+    """How sites are brought together: common models from sums, or combined p-values."""
+
+    FEDCI = "fedci"
+    FISHER = "fisher"
 
 
 class Terms(msgspec.Struct, frozen=True):
@@ -34,6 +41,7 @@ class Terms(msgspec.Struct, frozen=True):
     single_site: SingleSite = SingleSite.LOCAL
     on_dropout: Dropout = Dropout.RESTART
     masking: bool = True
+    method: Method = Method.FEDCI
 
     @property
     def disclosure(self) -> Disclosure:

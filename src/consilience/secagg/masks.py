@@ -2,11 +2,12 @@
 
 ::
 
-    key    = HKDF-Expand-SHA256(pair secret, info = pack(label, round id in 8 bytes, roster digest), 32 bytes)
+    key    = HKDF-Expand-SHA256(pair secret, info = pack(label, round id in 8 bytes, roster digest[, context]), 32 bytes)
     stream = ChaCha20(key, nonce 0, from block 0), read as 128-bit words, least significant byte first
 
 A key serves one stream, which is why the nonce may be zero. Of a pair, the lower fingerprint adds the stream and the higher
-subtracts it; over a whole roster, what is left of the masks is zero, exactly. With a site missing, the sum is uniform noise.
+subtracts it; over a whole roster, what is left of the masks is zero, exactly. With a site missing, the sum is uniform noise. So it is
+where sites disagree on the ``context``, a digest of what they were asked: a server that asks one site this and the others that gets noise.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def pair_stream(secret: bytes, round_id: int, roster: Roster, n: int) -> RingVec
     return RingVector.from_bytes(_keystream(stream_key(secret, round_id, roster)).update(bytes(n * WORD_BYTES)))
 
 
-def mask(vector: RingVector, own: bytes, secrets: Mapping[bytes, bytes], round_id: int, roster: Roster) -> RingVector:
+def mask(vector: RingVector, own: bytes, secrets: Mapping[bytes, bytes], round_id: int, roster: Roster, context: bytes = b"") -> RingVector:
     """``vector`` under the masks that the site ``own`` shares with every other site of ``roster``.
 
     ``secrets`` has the pair's secret under each other site's fingerprint, no more and no fewer: :class:`PairSecretsError`.
@@ -66,7 +67,7 @@ def mask(vector: RingVector, own: bytes, secrets: Mapping[bytes, bytes], round_i
     (False, True)
     """
     _check_secrets(own, secrets, roster)
-    info = _info(round_id, roster)
+    info = _info(round_id, roster, context)
     streams = [(own < other, _keystream(_expand(secret, info))) for other, secret in secrets.items()]
     masked = vector.words.copy()
     buffer = np.empty((min(CHUNK, len(masked)), 2), LIMB)
@@ -89,8 +90,9 @@ def _mask_chunk(words: Words, streams: Sequence[tuple[bool, CipherContext]], buf
     running.settle()
 
 
-def _info(round_id: int, roster: Roster) -> bytes:
-    return pack(MASK_STREAM, check_round_id(round_id).to_bytes(8, "big"), roster.digest)
+def _info(round_id: int, roster: Roster, context: bytes = b"") -> bytes:
+    parts = (MASK_STREAM, check_round_id(round_id).to_bytes(8, "big"), roster.digest)
+    return pack(*parts, context) if context else pack(*parts)
 
 
 def _expand(secret: bytes, info: bytes) -> bytes:

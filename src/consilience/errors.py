@@ -49,6 +49,22 @@
     │   └── RingError                    numbers that cannot be summed in the ring
     │       ├── RingRangeError           NaN, infinite or too large for fixed point
     │       └── RingShapeError           vectors of unequal length, or bytes that are not whole numbers of the ring
+    ├── MissingPackageError          an optional package is needed for this and is not installed
+    ├── GraphError                   a graph that cannot be used
+    │   ├── LabelError               labels that are not distinct, non-empty text, one for every node
+    │   ├── UnknownNodeError         a label that the graph does not have
+    │   ├── DifferentNodesError      two graphs over different variables, where one set is needed
+    │   ├── MarkError                a matrix that does not hold marks
+    │   │   ├── HalfEdgeError        a mark at one end of an edge and none at the other
+    │   │   └── SelfLoopError        an edge from a node to itself
+    │   ├── GraphTextError           text that cannot be read as a graph, or a label that a text format cannot hold
+    │   ├── CircleMarkError          a circle, where only arrowheads and tails have a meaning
+    │   ├── NotDirectedError         a DAG with an edge other than a --> b
+    │   ├── DirectedCycleError       a DAG with a directed cycle
+    │   ├── NotAncestralError        a MAG in which a mark contradicts an ancestral relation
+    │   ├── NotMaximalError          a MAG with two non-adjacent nodes that no set separates
+    │   ├── UndirectedEdgeError      an undirected edge (selection bias), where only latent variables are allowed for
+    │   └── InvalidPAGError          a PAG that stands for no Markov equivalence class
     └── QuestionError                a conditional-independence question that has no meaning
         ├── UnknownVariableError     a variable that no site measures and no schema declares
         ├── SameVariableError        X and Y are one variable
@@ -62,22 +78,35 @@ from __future__ import annotations
 __all__ = [
     "AgreementError",
     "BadSignatureError",
+    "CircleMarkError",
     "ClientGoneError",
     "ConditioningError",
     "ConsilienceError",
     "DataError",
+    "DifferentNodesError",
+    "DirectedCycleError",
     "DisclosureError",
     "DuplicateClientError",
     "EmptyDataError",
     "FalseCountsError",
+    "GraphError",
+    "GraphTextError",
+    "HalfEdgeError",
     "IdentityFileError",
     "InfiniteValueError",
+    "InvalidPAGError",
     "KeyFormatError",
     "KindConflictError",
     "KindError",
+    "LabelError",
     "LevelConflictError",
+    "MarkError",
+    "MissingPackageError",
     "NoClientsError",
+    "NotAncestralError",
+    "NotDirectedError",
     "NotInRosterError",
+    "NotMaximalError",
     "NullColumnError",
     "OptionError",
     "OutsideSchemaError",
@@ -99,11 +128,14 @@ __all__ = [
     "SameVariableError",
     "SchemaError",
     "SecureAggregationError",
+    "SelfLoopError",
     "SmallRosterError",
     "StudyClosedError",
     "StudyError",
     "TooFewClientsError",
+    "UndirectedEdgeError",
     "UnknownLevelError",
+    "UnknownNodeError",
     "UnknownVariableError",
     "UnpinnedIdentityError",
     "WeakKeyError",
@@ -320,6 +352,70 @@ class RingRangeError(RingError):
 
 class RingShapeError(RingError):
     """Vectors of unequal length, or bytes that are not whole numbers of the ring."""
+
+
+class MissingPackageError(ConsilienceError, ImportError):
+    """An optional package is needed for this and is not installed."""
+
+
+class GraphError(ConsilienceError, ValueError):
+    """A graph that cannot be used."""
+
+
+class LabelError(GraphError):
+    """Labels that are not distinct, non-empty text, one for every node."""
+
+
+class UnknownNodeError(GraphError):
+    """A label that the graph does not have."""
+
+
+class DifferentNodesError(GraphError):
+    """Two graphs over different variables, where one set is needed."""
+
+
+class MarkError(GraphError):
+    """A matrix that does not hold marks."""
+
+
+class HalfEdgeError(MarkError):
+    """A mark at one end of an edge and none at the other."""
+
+
+class SelfLoopError(MarkError):
+    """An edge from a node to itself."""
+
+
+class GraphTextError(GraphError):
+    """Text that cannot be read as a graph, or a label that a text format cannot hold."""
+
+
+class CircleMarkError(GraphError):
+    """A circle, where only arrowheads and tails have a meaning."""
+
+
+class NotDirectedError(GraphError):
+    """A DAG with an edge other than ``a --> b``."""
+
+
+class DirectedCycleError(GraphError):
+    """A DAG with a directed cycle."""
+
+
+class NotAncestralError(GraphError):
+    """A MAG in which a mark contradicts an ancestral relation."""
+
+
+class NotMaximalError(GraphError):
+    """A MAG with two non-adjacent nodes that no set separates."""
+
+
+class UndirectedEdgeError(GraphError):
+    """An undirected edge (selection bias), where only latent variables are allowed for."""
+
+
+class InvalidPAGError(GraphError):
+    """A PAG that stands for no Markov equivalence class."""
 
 
 def check_option(name: str, value: str, allowed: tuple[str, ...]) -> str:

@@ -1,0 +1,395 @@
+"""Where the nodes of a drawing stand.
+
+Nodes are boxes, given by half their width and height; lengths are in pixels, x to the right and y down. Every component is placed on
+its own, then the components are packed side by side. For one component:
+
+1. Starts: circles whose order has few crossings, and layers along the arrows.
+2. Stress majorisation (Gansner, Koren & North 2004): distances on the page follow distances in the graph.
+3. Of all rotations and reflections of these, the best few by a cost of crossings, edges that run near a third node, boxes that are
+   too close, edges of unequal length, sharp angles between edges at a node, and arrows that point to the left.
+4. Local search on a lattice: each node in turn moves to the best of some near and far points, until none moves.
+
+The same input gives the same positions: random starts come from a fixed seed.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["place", "separate"]
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+Bools: TypeAlias = NDArray[np.bool_]
+
+EDGE = 76.0
+"""How long the visible part of an edge should be."""
+SHORTEST = 44.0
+"""How long it must be at least, so that the marks at both ends can be told apart."""
+MARGIN = 26.0
+"""The least space between the boxes of two nodes without an edge."""
+CLEARANCE = 13.0
+"""The least space between an edge and the box of a third node."""
+LATTICE = 10.0
+"""Nodes stand on a lattice, so that those in a row or a column stand there exactly."""
+
+_EFFORT = 2500  # terms times starts that the local search improves
+_SWEEPS = 14
+_CROWDED = 8000  # with more terms than this nothing is more readable than a circle
+_SHARP = float(np.cos(np.radians(32.0)))  # edges at a node with a smaller angle than this between them are hard to tell apart
+
+
+class _Terms(NamedTuple):
+    """The parts of the cost, each row the nodes that it depends on."""
+
+    crossings: Ints  # edges a–b, c–d without a common node
+    passings: Ints  # an edge a–b and a third node
+    pairs: Ints
+    length: Floats  # of each pair: how far apart its boxes should be
+    weight: Floats  # and how much that matters
+    margin: Floats  # and how far apart they must be
+    angles: Ints  # a node and two of its neighbours
+    arrows: Ints  # a, b for edges that point from a to b
+
+    def around(self, node: int) -> _Terms:
+        """The terms that change when one node moves."""
+        kept = (self.pairs == node).any(axis=1)
+        crossings, passings, angles, arrows = (
+            rows[(rows == node).any(axis=1)] for rows in (self.crossings, self.passings, self.angles, self.arrows)
+        )
+        return _Terms(crossings, passings, self.pairs[kept], self.length[kept], self.weight[kept], self.margin[kept], angles, arrows)
+
+
+def place(adjacent: Bools, half: Floats, forward: Bools) -> Floats:
+    """Positions of the centres of boxes with these half widths and heights; ``forward[i, j]`` if the edge i–j points to j.
+
+    >>> adjacent = np.array([[False, True], [True, False]])
+    >>> place(adjacent, np.full((2, 2), 15.0), np.triu(adjacent)).tolist()
+    [[0.0, 0.0], [110.0, 0.0]]
+    """
+    components = sorted(_components(adjacent), key=lambda members: (-len(members), members.tolist()))
+    squares = [np.ix_(members, members) for members in components]
+    inner = [_place_component(adjacent[one], half[members], forward[one]) for members, one in zip(components, squares, strict=True)]
+    return _pack(list(zip(components, inner, strict=True)), half)
+
+
+def separate(positions: Floats, adjacent: Bools, half: Floats) -> Floats:
+    """Positions of someone's own choice, made larger where that is needed and pushed apart where it is not enough.
+
+    Positions that leave room for every box and every edge stay as they are.
+
+    >>> separate(np.array([[0.0, 0.0], [1.0, 0.0]]), np.ones((2, 2), dtype=bool), np.full((2, 2), 15.0)).tolist()
+    [[0.0, 0.0], [74.0, 0.0]]
+    """
+    i, j = np.triu_indices(len(positions), 1)
+    if not len(i):
+        return positions
+    needed = half[i] + half[j] + np.where(adjacent[i, j], SHORTEST, MARGIN)[:, None]
+    with np.errstate(divide="ignore"):
+        factors = (needed / np.abs(positions[i] - positions[j])).min(axis=1)
+    extent = float(np.ptp(positions, axis=0).max()) or 1.0
+    largest = max(1.0, 260.0 * len(positions) ** 0.5 / extent)
+    moved = positions * float(np.clip(factors.max(), 1.0, largest))
+    return _push_apart(moved, i, j, needed)
+
+
+def _push_apart(positions: Floats, i: Ints, j: Ints, needed: Floats) -> Floats:
+    """Move the boxes of each pair that is too close along the axis on which less is missing."""
+    moved = positions.copy()
+    for _ in range(300):
+        difference = moved[j] - moved[i]
+        missing = needed - np.abs(difference)
+        close = np.flatnonzero((missing > 1e-6).all(axis=1))
+        if not len(close):
+            break
+        for pair in close:
+            axis = int(missing[pair, 1] < missing[pair, 0])
+            step = 0.5 * missing[pair, axis] * (1.0 if difference[pair, axis] >= 0 else -1.0)
+            moved[i[pair], axis] -= step
+            moved[j[pair], axis] += step
+    return moved
+
+
+# Components
+
+
+def _components(adjacent: Bools) -> list[Ints]:
+    left = np.ones(len(adjacent), dtype=bool)
+    found = []
+    for node in range(len(adjacent)):
+        if left[node]:
+            inside = np.zeros(len(adjacent), dtype=bool)
+            inside[node] = True
+            while (grown := inside | adjacent[inside].any(axis=0)).sum() > inside.sum():
+                inside = grown
+            left &= ~inside
+            found.append(np.flatnonzero(inside))
+    return found
+
+
+def _pack(blocks: list[tuple[Ints, Floats]], half: Floats) -> Floats:
+    """Blocks in rows, in the order given, those of single nodes in rows of their own; no row is wider than the whole should be."""
+    positions = np.zeros_like(half)
+    corners = [((inner - half[members]).min(axis=0), (inner + half[members]).max(axis=0)) for members, inner in blocks]
+    sizes = [high - low for low, high in corners]
+    connected = [size for (members, _), size in zip(blocks, sizes, strict=True) if len(members) > 1]
+    area = sum(float((size + 2.0 * MARGIN).prod()) for size in connected or sizes)
+    full = max([1.5 * area**0.5, *(float(size[0]) for size in connected)])
+    x = y = height = 0.0
+    many = True
+    for (members, inner), (low, _), (wide, high) in zip(blocks, corners, sizes, strict=True):
+        if x > 0 and (x + wide > full or (many and len(members) == 1)):
+            x, y, height = 0.0, y + height + 1.5 * MARGIN, 0.0
+        positions[members] = inner - low + (x, y)
+        x, height, many = x + wide + 1.5 * MARGIN, max(height, high), len(members) > 1
+    return np.round(positions - positions[:1], 3)
+
+
+# One component
+
+
+def _place_component(adjacent: Bools, half: Floats, forward: Bools) -> Floats:
+    if len(half) == 1:
+        return np.zeros((1, 2))
+    distance = _distances(adjacent)
+    terms = _terms(adjacent, half, forward, distance)
+    stretch = terms.length.min() + 2.0 * half.mean(axis=0)
+    starts = _starts(adjacent, forward, distance, terms.crossings)
+    size = len(terms.crossings) + len(terms.passings)
+    crowded = size > _CROWDED or adjacent.sum() > max(0.65 * len(half) ** 2, 20)
+    turned = np.round(_turned(starts[:1] if crowded else starts, rotations=12 if size < 2000 else 4) * stretch, 3)
+    x, y = (np.ascontiguousarray(turned[..., axis].T) for axis in (0, 1))
+    best = np.argsort(np.round(_cost(x, y, half, terms), 6), kind="stable")
+    if crowded:
+        x, y = x[:, best[:1]], y[:, best[:1]]
+    else:
+        kept = _distinct(best, len(starts), most=min(max(_EFFORT // (size + 1), 4), 12))
+        x, y = (np.round(values[:, kept] / LATTICE) * LATTICE for values in (x, y))
+        _improve(x, y, half, terms)
+    winner = int(np.argmin(np.round(_cost(x, y, half, terms), 6)))
+    i, j = terms.pairs.T
+    return _push_apart(np.stack([x[:, winner], y[:, winner]], axis=1), i, j, half[i] + half[j] + terms.margin[:, None])
+
+
+def _distinct(best: Ints, starts: int, most: int) -> list[int]:
+    """The best rotation of each start, then the second best, up to so many."""
+    kept: list[int] = []
+    for _ in range(2):
+        seen: set[int] = set()
+        for layout in best.tolist():
+            if layout % starts not in seen and layout not in kept and len(kept) < most:
+                seen.add(layout % starts)
+                kept.append(layout)
+    return kept
+
+
+def _distances(adjacent: Bools) -> Floats:
+    """Lengths of shortest paths."""
+    n = len(adjacent)
+    distance = np.where(adjacent, 1.0, np.inf)
+    np.fill_diagonal(distance, 0.0)
+    for middle in range(n):
+        distance = np.minimum(distance, distance[:, middle, None] + distance[None, middle])
+    return distance
+
+
+def _terms(adjacent: Bools, half: Floats, forward: Bools, distance: Floats) -> _Terms:
+    edges = np.argwhere(np.triu(adjacent))
+    e, f = np.triu_indices(len(edges), 1)
+    crossings = np.concatenate([edges[e], edges[f]], axis=1)
+    apart = (crossings[:, :2, None] != crossings[:, None, 2:]).all(axis=(1, 2))
+    passings = np.column_stack([np.repeat(edges, len(half), axis=0), np.tile(np.arange(len(half)), len(edges))])
+    pairs = np.argwhere(np.triu(np.ones_like(adjacent), 1))
+    steps = distance[pairs[:, 0], pairs[:, 1]]
+    edge = EDGE * (1.0 + 0.16 * max(2.0 * len(edges) / len(half) - 2.2, 0.0))  # many edges need more room
+    at, u, w = np.nonzero(adjacent[:, :, None] & adjacent[:, None, :] & np.triu(np.ones_like(adjacent), 1))
+    return _Terms(
+        crossings=crossings[apart],
+        passings=passings[(passings[:, 2:] != passings[:, :2]).all(axis=1)],
+        pairs=pairs,
+        length=edge * steps + (steps - 1.0) * 2.0 * half.mean(),
+        weight=np.where(steps == 1, 0.3, 0.08) / (edge * steps) ** 2,
+        margin=np.where(steps == 1, SHORTEST, MARGIN),
+        angles=np.column_stack([at, u, w]),
+        arrows=np.argwhere(forward),
+    )
+
+
+def _starts(adjacent: Bools, forward: Bools, distance: Floats, crossings: Ints) -> Floats:
+    """Layouts in units of an edge: circles, and what stress majorisation makes of them, of layers and of random points."""
+    n = len(adjacent)
+    circle = _circle(_circle_order(adjacent, crossings))
+    scattered = np.random.default_rng(n).random((5, n, 2)) * n**0.5
+    raw = np.stack([circle, _circle(np.arange(n)), _layers(adjacent, forward), *scattered])
+    return np.concatenate([raw[:3:2], _majorised(raw, distance)])
+
+
+def _circle(order: Ints) -> Floats:
+    """Nodes on a circle whose sides are one unit long."""
+    n = len(order)
+    angle = np.empty(n)
+    angle[order] = 2.0 * np.pi * np.arange(n) / n
+    points: Floats = np.stack([np.cos(angle), np.sin(angle)], axis=1) / (2.0 * np.sin(np.pi / max(n, 3)))
+    return points
+
+
+def _circle_order(adjacent: Bools, crossings: Ints) -> Ints:
+    """An order with few crossings: each node in turn moves to its best place, until none moves."""
+    n = len(adjacent)
+    order = np.arange(n)
+    around = [(crossings[(crossings == node).any(axis=1)], np.flatnonzero(adjacent[node])) for node in range(n)]
+    for _ in range(6):
+        before = order
+        for node, (rows, neighbours) in enumerate(around):
+            rest = order[order != node]
+            tried = np.stack([np.insert(rest, k, node) for k in range(n)])
+            place = np.argsort(tried, axis=1).T  # of every node (row) in every order (column)
+            a, b, c, d = place[rows.T]
+            low, high = np.minimum(a, b), np.maximum(a, b)
+            crossed = (((low < c) & (c < high)) != ((low < d) & (d < high))).sum(axis=0)
+            apart = np.abs(place[neighbours] - place[node])
+            order = tried[int(np.argmin(crossed * n**2 + np.minimum(apart, n - apart).sum(axis=0)))]
+        if (order == before).all():
+            break
+    return order
+
+
+def _layers(adjacent: Bools, forward: Bools) -> Floats:
+    """Columns by the longest chain of arrows that ends in a node; within a column in the order of the neighbours to the left."""
+    n = len(adjacent)
+    column = np.zeros(n)
+    for _ in range(n):  # at most n - 1 rounds without a cycle; with one, the columns are only a start anyway
+        column = np.maximum(column, np.where(forward, column[:, None] + 1.0, 0.0).max(axis=0)).clip(max=n - 1)
+    row = np.zeros(n)
+    for level in np.unique(column):
+        members = np.flatnonzero(column == level)
+        left = adjacent[members] & (column < level)
+        wish = np.where(left, row, 0.0).sum(axis=1) / np.maximum(left.sum(axis=1), 1)
+        row[members[np.argsort(np.round(wish, 6), kind="stable")]] = np.arange(len(members)) - (len(members) - 1) / 2.0
+    return np.stack([column, row + 0.15 * (column % 2)], axis=1)
+
+
+def _majorised(layouts: Floats, distance: Floats) -> Floats:
+    """Layouts whose distances follow ``distance``: each round minimises a quadratic bound of the stress Σ d⁻² (|x_i - x_j| - d)²."""
+    n = len(distance)
+    weight = np.divide(1.0, distance**2, out=np.zeros_like(distance), where=distance > 0)
+    laplacian = np.diag(weight.sum(axis=1)) - weight
+    inverse = np.linalg.inv(laplacian + 1.0 / n) - 1.0 / n
+    moved = layouts
+    for _ in range(60):
+        lengths = np.hypot(*np.moveaxis(moved[:, :, None] - moved[:, None], -1, 0))
+        bound = -weight * distance / np.maximum(lengths, 1e-9)
+        bound[:, np.arange(n), np.arange(n)] = 0.0
+        bound[:, np.arange(n), np.arange(n)] = -bound.sum(axis=2)
+        moved = inverse @ bound @ moved
+    return moved
+
+
+def _turned(layouts: Floats, rotations: int) -> Floats:
+    """Every layout with its longer axis in so many directions, each with its mirror image."""
+    x, y = np.moveaxis(layouts - layouts.mean(axis=1, keepdims=True), -1, 0)
+    tilt = 0.5 * np.arctan2(np.round((2.0 * x * y).sum(axis=1), 6), np.round((x**2 - y**2).sum(axis=1), 6))
+    angles = tilt + np.arange(rotations)[:, None] * 2.0 * np.pi / rotations
+    cosine, sine = np.cos(angles)[..., None], np.sin(angles)[..., None]
+    turned = np.stack([x * cosine + y * sine, y * cosine - x * sine], axis=-1)
+    return np.stack([turned, turned * (1.0, -1.0)]).reshape(-1, *layouts.shape[1:])
+
+
+def _improve(x: Floats, y: Floats, half: Floats, terms: _Terms) -> None:
+    """Move nodes of all layouts (columns of x and y) to better places, in place."""
+    n, layouts = x.shape
+    around = [terms.around(node) for node in range(n)]
+    for sweep in range(_SWEEPS):
+        moves = _moves(sweep)
+        changed = False
+        for node in range(n):
+            far_x, far_y = (rows.min(axis=0) + _FAR[:, axis, None] * np.ptp(rows, axis=0) for axis, rows in enumerate((x, y)))
+            tried_x = np.concatenate([x[node] + moves[:, :1], np.round(far_x / LATTICE) * LATTICE])
+            tried_y = np.concatenate([y[node] + moves[:, 1:], np.round(far_y / LATTICE) * LATTICE])
+            many_x, many_y = np.tile(x, len(tried_x)), np.tile(y, len(tried_y))
+            many_x[node], many_y[node] = tried_x.ravel(), tried_y.ravel()
+            cost = np.round(_cost(many_x, many_y, half, around[node]).reshape(-1, layouts), 6)
+            best = cost.argmin(axis=0)
+            changed |= bool(best.any())
+            x[node], y[node] = tried_x[best, np.arange(layouts)], tried_y[best, np.arange(layouts)]
+        if not changed and sweep >= 4:
+            break
+
+
+def _moves(sweep: int) -> Floats:
+    """No move, and eight directions with two step lengths, which shrink from sweep to sweep."""
+    directions = np.array([[1, 0], [0, 1], [-1, 0], [0, -1], [1, 1], [-1, 1], [-1, -1], [1, -1]])
+    steps = [(8, 4), (6, 3), (4, 2), (3, 1), (2, 1)][min(sweep, 4)]
+    return np.concatenate([np.zeros((1, 2)), *(directions * (step * LATTICE) for step in steps)])
+
+
+_FAR = np.array([[a, b] for a in (-0.1, 0.3, 0.7, 1.1) for b in (-0.1, 0.5, 1.1)])
+"""Far points to which a node may leap, as shares of the layout's width and height."""
+
+
+# The cost: x and y have a row for every node and a column for every layout
+
+
+def _cost(x: Floats, y: Floats, half: Floats, terms: _Terms) -> Floats:
+    total = _crossed(x, y, terms.crossings).sum(axis=0) + _passed(x, y, half, terms.passings)
+    total += _spread(x, y, half, terms) + _sharp(x, y, terms.angles)
+    a, b = terms.arrows.T
+    dx, dy = x[b] - x[a], y[b] - y[a]
+    backwards = (1.0 - dx / (np.hypot(dx, dy) + 1e-9)).sum(axis=0)
+    return np.asarray(total + 0.3 * backwards + 0.1 * _slanted(x, y, terms))
+
+
+def _crossed(x: Floats, y: Floats, crossings: Ints) -> Bools:
+    a, b, c, d = crossings.T
+    xa, ya, xc, yc = x[a], y[a], x[c], y[c]
+    ux, uy, vx, vy = x[b] - xa, y[b] - ya, x[d] - xc, y[d] - yc
+    wx, wy = xc - xa, yc - ya
+    turn, along, across = ux * vy - uy * vx, wx * vy - wy * vx, wx * uy - wy * ux
+    size = np.abs(turn)
+    sign = np.sign(turn)
+    along, across = along * sign, across * sign
+    return np.asarray((along > 0) & (along < size) & (across > 0) & (across < size))
+
+
+def _passed(x: Floats, y: Floats, half: Floats, passings: Ints) -> Floats:
+    """Edges near the box of a third node: by separating axes, x, y and the edge's normal."""
+    a, b, w = passings.T
+    dx, dy = 0.5 * (x[b] - x[a]), 0.5 * (y[b] - y[a])
+    mx, my = x[a] + dx - x[w], y[a] + dy - y[w]
+    wide, high = half[w, 0, None], half[w, 1, None]
+    adx, ady = np.abs(dx), np.abs(dy)
+    normal = (np.abs(mx * dy - my * dx) - wide * ady - high * adx) / (np.hypot(dx, dy) + 1e-9)
+    space = np.maximum(np.maximum(np.abs(mx) - adx - wide, np.abs(my) - ady - high), normal)
+    return np.asarray((np.clip(1.0 - space / CLEARANCE, 0.0, 2.0) ** 2).sum(axis=0))
+
+
+def _spread(x: Floats, y: Floats, half: Floats, terms: _Terms) -> Floats:
+    """Stress of the visible lengths, and boxes that are too close."""
+    i, j = terms.pairs.T
+    dx, dy = np.abs(x[j] - x[i]), np.abs(y[j] - y[i])
+    wide, high = (half[i, axis] + half[j, axis] for axis in (0, 1))
+    length = np.hypot(dx, dy) + 1e-9
+    hidden = length * np.minimum(wide[:, None] / (dx + 1e-9), high[:, None] / (dy + 1e-9))
+    visible = np.maximum(length - hidden, -length)
+    stress = (terms.weight[:, None] * (visible - terms.length[:, None]) ** 2).sum(axis=0)
+    space = np.maximum(dx - wide[:, None], dy - high[:, None])
+    close = np.maximum(1.0 - space / terms.margin[:, None], 0.0)
+    return np.asarray(stress + 6.0 * (close + close**2).sum(axis=0))
+
+
+def _slanted(x: Floats, y: Floats, terms: _Terms) -> Floats:
+    """Edges that are almost, but not quite, horizontal or vertical: they look like an oversight."""
+    i, j = terms.pairs[terms.margin == SHORTEST].T
+    dx, dy = np.abs(x[j] - x[i]), np.abs(y[j] - y[i])
+    less = np.minimum(dx, dy)
+    return np.asarray((0.4 * (less > 0) + 1.0 * ((less > 0) & (less < 0.3 * np.maximum(dx, dy)))).sum(axis=0))
+
+
+def _sharp(x: Floats, y: Floats, angles: Ints) -> Floats:
+    at, u, w = angles.T
+    ux, uy, wx, wy = x[u] - x[at], y[u] - y[at], x[w] - x[at], y[w] - y[at]
+    cosine = (ux * wx + uy * wy) / (np.hypot(ux, uy) * np.hypot(wx, wy) + 1e-9)
+    return np.asarray((np.maximum((cosine - _SHARP) / (1.0 - _SHARP), 0.0) ** 2).sum(axis=0))

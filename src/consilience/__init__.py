@@ -3,8 +3,11 @@
 #   errors        every exception, one tree
 #   data/         what one site holds: kinds and levels, reading files, schema, complete rows, design matrices
 #   glm/          response models of one site, and the solver that turns sums of their output into estimates
+#   secagg/       keys, fixed-point ring, masks
 #   citest/       the CITest interface, likelihood-ratio logic, batches of tests as exchanges of requests and sums
 #   federation/   Client, Server, transports
+#   graph/        PAG, MAG, DAG: marks, m-separation, orientation rules, equivalence, distance, export, drawing; the oracle test
+#   iod/          from CI decisions over overlapping data sets to the complete list of PAGs
 #   simulate/     synthetic sites
 #   cli/          the command line; the only place that prints
 """Causal discovery across data sets that may not leave their sites.
@@ -21,21 +24,31 @@ from consilience import errors, simulate
 from consilience.citest import CIResult, CITest, Direction
 from consilience.data import Kind, Schema, Variable
 from consilience.federation import Client, Server, fisher, pooled
+from consilience.graph import DAG, MAG, PAG, Oracle, normalised_shd, shd
+from consilience.iod import Discovery, discover
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "DAG",
+    "MAG",
+    "PAG",
     "CIResult",
     "CITest",
     "Client",
     "Direction",
+    "Discovery",
     "Kind",
+    "Oracle",
     "Schema",
     "Server",
     "Variable",
     "__version__",
+    "discover",
     "errors",
     "fisher",
+    "normalised_shd",
     "pooled",
+    "shd",
     "simulate",
 ]

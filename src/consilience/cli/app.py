@@ -12,6 +12,7 @@ from rich.console import Console
 
 from consilience import __version__
 from consilience.cli.demo import demo
+from consilience.cli.discovery import discovery
 from consilience.cli.independence import independence
 from consilience.errors import ConsilienceError
 
@@ -39,6 +40,7 @@ def _root(version: bool = typer.Option(False, "--version", callback=_version, is
 
 app.command("demo")(demo)
 app.command("test")(independence)
+app.command("discover")(discovery)
 
 
 def main() -> None:

@@ -9,8 +9,9 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from consilience.cli.show import format_p, kinds_table
+from consilience.cli.show import format_p, kinds_table, show_discovery
 from consilience.federation import Client, Server, fisher, pooled
+from consilience.iod import discover
 from consilience.simulate import mixed_sites
 
 __all__ = ["demo"]
@@ -33,10 +34,10 @@ QUESTIONS = [
 
 
 def demo(
-    n: Annotated[int, typer.Option(help="Rows over all three sites.", min=60)] = 900,
-    seed: Annotated[int, typer.Option(help="Seed of the synthetic data.")] = 20,
+    n: Annotated[int, typer.Option(help="Rows over all three sites.", min=60)] = 1800,
+    seed: Annotated[int, typer.Option(help="Seed of the synthetic data.")] = 21,
 ) -> None:
-    """Three synthetic sites with mixed kinds, different variables and site effects, tested three ways.
+    """Three synthetic sites with mixed kinds, different variables and site effects: tested three ways, then brought to a graph.
 
     The structure is A → B → C, A → D ← C, B → E. Site 1 does not measure E, site 3 does not measure D.
     """
@@ -58,9 +59,11 @@ def demo(
     console.print(table)
     widest = max(abs(f.p_value - p.p_value) for f, p in zip(federated, yardstick, strict=True))
     console.print(
-        f"fedci never saw a row: {server.rounds} rounds, {server.bytes / 1024:.0f} KiB. Largest difference to pooled: {widest:.1e}.",
+        f"fedci never saw a row: {server.rounds} rounds, {server.bytes / 1024:.0f} KiB. Largest difference to pooled: {widest:.1e}.\n",
         highlight=False,
     )
+    show_discovery(discover(server, alpha=ALPHA), console)
+    console.print("\nThe data were made from A → B → C, A → D ← C, B → E.", highlight=False)
 
 
 def _cell(p: float) -> str:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from consilience.citest import CIResult
 from consilience.federation import Client
+from consilience.iod import Discovery
 
-__all__ = ["format_p", "kinds_table", "result_table"]
+__all__ = ["format_p", "kinds_table", "result_table", "show_discovery"]
+
+MOST_SHOWN = 20
+"""PAGs that are printed; files and JSON have all of them."""
 
 
 def format_p(p: float) -> str:
@@ -69,3 +74,20 @@ def result_table(result: CIResult, method: str) -> Table:
     if not result.directions:
         table.add_row("[dim]only combined p-values[/]", "", "", format_p(result.p_value), "", "", "")
     return table
+
+
+def show_discovery(found: Discovery, console: Console) -> None:
+    """Local PAGs and the list of PAGs, as edges in text."""
+    for held, pag in zip(found.datasets, found.local_pags, strict=True):
+        console.print(f"[bold]data set {escape(', '.join(held))}[/]: {escape(str(pag))}", highlight=False)
+    console.print(
+        f"\n[bold]{len(found.pags)} {'PAG agrees' if len(found.pags) == 1 else 'PAGs agree'}[/] with every data set "
+        f"({found.tests.height} tests at {found.alpha:g}; candidates: {found.candidates})",
+        highlight=False,
+    )
+    for number, pag in enumerate(found.pags[:MOST_SHOWN], start=1):
+        console.print(f"{number:3d}  {escape(str(pag))}", highlight=False)
+    if len(found.pags) > MOST_SHOWN:
+        console.print(f"     … and {len(found.pags) - MOST_SHOWN} more; --out or --json has all of them", highlight=False)
+    if not found.pags:
+        console.print("     No graph agrees with all CI decisions: some of them contradict each other.", highlight=False)

@@ -1,0 +1,86 @@
+"""``consilience discover``: the PAGs that agree with every site's file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from consilience.cli.show import kinds_table, show_discovery
+from consilience.cli.sites import Method, clients_of, make_test, write_ledgers
+from consilience.glm.layout import Ordinal, SiteEffects
+from consilience.graph import PAG
+from consilience.iod import Discovery, discover
+from consilience.iod.union import Variant
+
+__all__ = ["discovery"]
+
+
+def discovery(
+    files: Annotated[list[Path], typer.Argument(help="One .csv or .parquet file per site.", show_default=False)],
+    alpha: Annotated[float, typer.Option(help="Significance level of the CI decisions.")] = 0.05,
+    max_given: Annotated[int | None, typer.Option(help="Largest conditioning set.", min=0)] = None,
+    method: Annotated[Method, typer.Option(help="How sites are brought together.")] = Method.FEDCI,
+    variant: Annotated[Variant, typer.Option(help="Local marks that guide the search; the list is the same.")] = Variant.TRIPLES,
+    site_effects: Annotated[SiteEffects, typer.Option(help="Where the sites' intercepts live.")] = SiteEffects.PROFILED,
+    ordinal: Annotated[Ordinal, typer.Option(help="How ordinal responses are modelled.")] = Ordinal.PROPORTIONAL,
+    kind: Annotated[list[str] | None, typer.Option(help="Declare a kind: NAME=continuous|binary|ordinal|multinomial. Repeatable.")] = None,
+    levels: Annotated[list[str] | None, typer.Option(help="Declare levels in order: NAME=low,middle,high. Repeatable.")] = None,
+    jobs: Annotated[int, typer.Option(help="Processes that validate candidates.", min=1)] = 1,
+    out: Annotated[
+        Path | None, typer.Option(help="Write drawings (SVG), the result (JSON) and the CI table (CSV) into this folder.")
+    ] = None,
+    ledger: Annotated[Path | None, typer.Option(help="Write what left each site, as JSON Lines, to this file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+) -> None:
+    """Find every PAG over all variables that agrees with the CI decisions at each site.
+
+    Example: consilience discover --out result muenster.csv marburg.csv
+    """
+    clients = clients_of(files, kind, levels)
+    test = make_test(clients, method, site_effects, ordinal)
+    console = Console()
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=as_json) as bar:
+        task = bar.add_task("testing", total=None)
+        found = discover(
+            test,
+            alpha=alpha,
+            variant=variant,
+            max_given=max_given,
+            jobs=jobs,
+            progress=lambda words: bar.update(task, description=words),
+        )
+    if ledger is not None:
+        write_ledgers(clients, ledger)
+    if out is not None:
+        _write(found, out)
+    if as_json:
+        print(json.dumps({"method": method.value, **found.to_dict()}, indent=2, ensure_ascii=False))
+    else:
+        console.print(kinds_table(clients, sorted({name for held in found.datasets for name in held})))
+        show_discovery(found, console)
+        if out is not None:
+            console.print(f"\nwritten to {escape(str(out))}", highlight=False)
+    raise typer.Exit(0 if found.pags else 3)
+
+
+def _write(found: Discovery, out: Path) -> None:
+    """Drawings of all PAGs and local PAGs, the whole result as JSON, the CI table as CSV."""
+    out.mkdir(parents=True, exist_ok=True)
+    _draw(found.pags, out, "pag")
+    _draw(found.local_pags, out, "local")
+    (out / "result.json").write_text(json.dumps(found.to_dict(), indent=2, ensure_ascii=False), encoding="utf-8")
+    flat = found.tests.with_columns(found.tests["given"].list.join(","))
+    flat.write_csv(out / "tests.csv")
+
+
+def _draw(pags: tuple[PAG, ...], out: Path, name: str) -> None:
+    width = len(str(len(pags)))
+    for number, pag in enumerate(pags, start=1):
+        (out / f"{name}-{number:0{width}d}.svg").write_text(pag.to_svg(), encoding="utf-8")

@@ -186,3 +186,9 @@ def test_bad_input_is_refused_with_the_cause(make, error: type[Exception], messa
     assert isinstance(caught.value, ConsilienceError)
     assert re.search(message, str(caught.value))
     assert str(caught.value).endswith((".", "0"))
+
+
+def test_a_notebook_shows_the_drawing() -> None:
+    pag = PAG.parse("A o-> B, B <-> C")
+    assert pag._repr_svg_() == pag.to_svg()
+    assert pag.to_svg().startswith("<svg")

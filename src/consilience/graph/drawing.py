@@ -299,7 +299,7 @@ def _best_curve(boxes: Sequence[_Box], ends: tuple[int, int], others: _Curves | 
     tried = _curves(boxes[ends[0]], boxes[ends[1]], _STRAIGHT + _BENDS)
     cost = _near_boxes(tried, boxes, ends) + tried.bent
     if others is not None:
-        cost += _near_marks(tried, others)
+        cost += 2.0 * _near_marks(tried, others)
         promising = np.argsort(np.round(cost, 6), kind="stable")[:12].tolist()  # crossings are slow to count
         tried, cost = tried.take(promising), cost[promising]
         cost += 0.7 * _crossings(tried, others)

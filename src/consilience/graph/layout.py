@@ -82,7 +82,7 @@ def separate(positions: Floats, adjacent: Bools, half: Floats) -> Floats:
     Positions that leave room for every box and every edge stay as they are.
 
     >>> separate(np.array([[0.0, 0.0], [1.0, 0.0]]), np.ones((2, 2), dtype=bool), np.full((2, 2), 15.0)).tolist()
-    [[0.0, 0.0], [74.0, 0.0]]
+    [[0.0, 0.0], [103.6, 0.0]]
     """
     i, j = np.triu_indices(len(positions), 1)
     if not len(i):
@@ -92,7 +92,8 @@ def separate(positions: Floats, adjacent: Bools, half: Floats) -> Floats:
         factors = (needed / np.abs(positions[i] - positions[j])).min(axis=1)
     extent = float(np.ptp(positions, axis=0).max()) or 1.0
     largest = max(1.0, 260.0 * len(positions) ** 0.5 / extent)
-    moved = positions * float(np.clip(factors.max(), 1.0, largest))
+    factor = float(np.clip(factors.max(), 1.0, largest))
+    moved = positions * (factor if factor < 1.5 else 1.4 * factor)  # positions in another unit than pixels: not too narrow either
     return _push_apart(moved, i, j, needed)
 
 

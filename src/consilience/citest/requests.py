@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from consilience.citest.question import Question
-from consilience.data.design import Coding, ModelRows, n_columns
+from consilience.data.design import Coding, Model, n_columns
 from consilience.data.schema import Schema
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import Ordinal, Shape, SiteEffects, answer_size, family_of, n_parameters
@@ -73,9 +73,9 @@ class ModelAsk(msgspec.Struct, frozen=True):
     mu: float = 0.0
 
     @property
-    def rows(self) -> ModelRows:
+    def rows(self) -> Model:
         """The model without its parameters."""
-        return ModelRows(self.response, self.predictors, self.sample)
+        return Model(self.response, self.predictors, self.sample)
 
     @property
     def point(self) -> Floats:

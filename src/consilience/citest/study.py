@@ -13,7 +13,7 @@ import numpy as np
 
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult
-from consilience.data.design import column_names, null_loglik
+from consilience.data.design import Model, column_names, null_loglik
 from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
 from consilience.glm.kernel import Floats
@@ -76,15 +76,6 @@ class Options:
     n_sites: int = 1
     always: tuple[str, ...] = ()
     disclosure: Disclosure = OPEN
-
-
-@dataclass(frozen=True, slots=True)
-class Model:
-    """A model to fit: response, predictors, and the variables whose complete rows are its sample (all sorted)."""
-
-    response: str
-    predictors: tuple[str, ...]
-    sample: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from functools import cache
 from itertools import combinations, pairwise
-from time import perf_counter
+from time import process_time
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
@@ -471,18 +471,18 @@ def test_another_process_draws_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    ("n", "edges", "seconds"), [(10, 14, 0.3), (10, 25, 0.3), (10, 45, 0.3), (20, 28, 2.0), (20, 60, 2.0), (20, 190, 2.0)]
+    ("n", "edges", "seconds"), [(10, 14, 1.5), (10, 25, 1.5), (10, 45, 1.5), (20, 28, 8.0), (20, 60, 8.0), (20, 190, 8.0)]
 )
 def test_layouts_take_little_time(n: int, edges: int, seconds: float) -> None:
-    """The best of a few attempts: what else the machine does is no concern of this test."""
+    """CPU seconds, the best of a few attempts, and far above what it takes: only a search that explodes should fail here."""
     graph: MixedGraph = random_graph(n, edges, 5)
     marks = graph.marks
     adjacent, half = marks != 0, np.tile([30.0, 15.0], (n, 1))
     times = []
     for _ in range(4):
-        start = perf_counter()
+        start = process_time()
         place(adjacent, half, np.asarray((marks == Mark.ARROW) & (marks.T != Mark.ARROW)))
-        times.append(perf_counter() - start)
+        times.append(process_time() - start)
         if times[-1] < seconds:
             break
     assert min(times) < seconds

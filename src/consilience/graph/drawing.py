@@ -259,7 +259,7 @@ _EFFORT = 1000  # curves against which bent ones are compared, in all
 
 
 class _Curves(NamedTuple):
-    """Curves in the first dimension: their control points, points on them, NaN inside their own boxes, their marks, how bent they are."""
+    """Curves in the first dimension: their control points, points on what can be seen, the middles of their marks, how bent they are."""
 
     control: Floats
     points: Floats
@@ -307,16 +307,25 @@ def _best_curve(boxes: Sequence[_Box], ends: tuple[int, int], others: _Curves | 
 
 
 def _curves(a: _Box, b: _Box, bends: Sequence[tuple[float, float]]) -> _Curves:
-    start, end = a.towards(b), b.towards(a)
-    along = end - start
+    tail, head = a.towards(b), b.towards(a)
+    along = head - tail
     normal = np.array([-along[1], along[0]])
-    control = np.array([[start, start + skew * along + 2.0 * bend * normal, end] for bend, skew in bends])
-    points = _WEIGHTS @ control
-    from_a, from_b = a.distance(points), b.distance(points)
-    nearest = [np.abs(distance - HEAD[0] / 2).argmin(axis=1) for distance in (from_a, from_b)]
-    marks = np.stack([points[np.arange(len(control)), near] for near in nearest], axis=1)
+    control = np.array([[tail, tail + skew * along + 2.0 * bend * normal, head] for bend, skew in bends])
+    all_points = _WEIGHTS @ control
+    start, end = _exits(a.distance(all_points)), 1.0 - _exits(b.distance(all_points)[:, ::-1])
+    points = _along(control, start[:, None] + (end - start)[:, None] * _STEPS)
+    mark = 0.5 * HEAD[0] * (end - start) / np.hypot(*np.moveaxis(np.diff(points, axis=1), -1, 0)).sum(axis=1)
+    marks = _along(control, np.stack([start + mark, end - mark], axis=1))
     bent = np.array([2.4 * abs(bend) + 0.1 * abs(skew - 0.5) for bend, skew in bends])
-    return _Curves(control, np.where(((from_a > 0) & (from_b > 0))[..., None], points, np.nan), marks, bent)
+    return _Curves(control, points, marks, bent)
+
+
+def _exits(distances: Floats) -> Floats:
+    """Where curves that start in a box leave it, from the distances of their points (second dimension) from its border."""
+    rows = np.arange(len(distances))
+    last = len(_STEPS) - 2 - np.argmax(distances[:, -2::-1] <= 0, axis=1)
+    inside, outside = distances[rows, last], distances[rows, last + 1]
+    return np.asarray((last + inside / (inside - outside)) * _STEPS[1])
 
 
 def _near_boxes(curves: _Curves, boxes: Sequence[_Box], ends: tuple[int, int]) -> Floats:
@@ -324,7 +333,7 @@ def _near_boxes(curves: _Curves, boxes: Sequence[_Box], ends: tuple[int, int]) -
     cost = np.zeros(len(curves.control))
     for node, box in enumerate(boxes):
         if node not in ends:
-            space = np.fmin.reduce(box.distance(curves.points), axis=1)
+            space = box.distance(curves.points).min(axis=1)
             cost += 2.0 * np.clip(1.0 - space / CLEARANCE, 0.0, 2.0) ** 2 + 3.0 * (space < 5.0)
     return cost
 
@@ -339,9 +348,11 @@ def _near_marks(curves: _Curves, others: _Curves) -> Floats:
 
 def _gaps(curves: _Curves, spots: Floats) -> Floats:
     """The distance of every curve from every spot."""
-    points = curves.points[:, ::2, None]
-    squares = (points[..., 0] - spots[:, 0]) ** 2 + (points[..., 1] - spots[:, 1]) ** 2
-    return np.asarray(np.sqrt(np.fmin.reduce(squares, axis=1)))
+    x, y = np.moveaxis(curves.points[:, ::2, None], -1, 0)
+    dx, dy = np.diff(x, axis=1), np.diff(y, axis=1)
+    wx, wy = spots[:, 0] - x[:, :-1], spots[:, 1] - y[:, :-1]
+    nearest = np.clip((wx * dx + wy * dy) / (dx**2 + dy**2), 0.0, 1.0)
+    return np.asarray(np.sqrt(((wx - nearest * dx) ** 2 + (wy - nearest * dy) ** 2).min(axis=1)))
 
 
 def _crossings(curves: _Curves, others: _Curves) -> Floats:
@@ -356,10 +367,16 @@ def _crossings(curves: _Curves, others: _Curves) -> Floats:
     return np.asarray(crossed.any(axis=(1, 3)).sum(axis=1), dtype=np.float64)
 
 
-def _at(curve: Floats, t: Floats | float) -> Floats:
-    """The point of a curve at a parameter, or the points at several."""
-    left, right = np.asarray(1.0 - t)[..., None], np.asarray(t)[..., None]
-    return np.asarray(left**2 * curve[0] + 2.0 * left * right * curve[1] + right**2 * curve[2])
+def _along(control: Floats, t: Floats) -> Floats:
+    """Points of curves (first dimension) at parameters (second dimension)."""
+    left, right = 1.0 - t[..., None], t[..., None]
+    a, b, c = np.moveaxis(control, 1, 0)[:, :, None]
+    return np.asarray(left**2 * a + 2.0 * left * right * b + right**2 * c)
+
+
+def _at(curve: Floats, t: float) -> Floats:
+    """The point of one curve at one parameter."""
+    return np.asarray(_along(curve[None], np.array([[t]]))[0, 0])
 
 
 def _last(curve: Floats, start: float, inside: Callable[[Floats], NDArray[np.bool_]]) -> float:
@@ -367,7 +384,7 @@ def _last(curve: Floats, start: float, inside: Callable[[Floats], NDArray[np.boo
     low, high = start, 1.0
     for _ in range(5):
         steps = np.linspace(low, high, 33)
-        last = int(np.flatnonzero(inside(_at(curve, steps)))[-1])
+        last = int(np.flatnonzero(inside(_along(curve[None], steps[None])[0]))[-1])
         low, high = float(steps[last]), float(steps[min(last + 1, 32)])
     return low
 

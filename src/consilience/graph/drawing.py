@@ -126,10 +126,13 @@ def _checked(positions: Mapping[str, tuple[float, float]], labels: Sequence[str]
         raise OptionError(
             f"Positions are needed for every node; none for {', '.join(map(repr, missing))}. Leave out all to have them chosen."
         )
-    centres = np.array([positions[label] for label in labels], dtype=np.float64).reshape(len(labels), -1)
-    if centres.size and (centres.shape[1] != 2 or not np.isfinite(centres).all()):
+    try:
+        centres = np.array([positions[label] for label in labels], dtype=np.float64).reshape(len(labels), 2)
+    except (TypeError, ValueError):
+        centres = np.full((1, 2), np.nan)
+    if not np.isfinite(centres).all():
         raise OptionError(f"A position is a pair of finite numbers; got {dict(positions)!r}.")
-    return centres.reshape(-1, 2)
+    return centres
 
 
 # Labels
@@ -143,8 +146,6 @@ _WIDTHS = {
     for letter in letters
 }  # fmt: skip
 """Widths of letters in Arial and the fonts made to replace it, in heights of a letter; 0.56 for those not listed."""
-
-
 _LONGEST = 500  # letters of a label that are looked at; fewer than that fill its lines
 _WORDS = re.compile(r"\s+|[^\s_\-/.,;:]+[_\-/.,;:]*|[_\-/.,;:]+")
 """Pieces of a label between which a line may end."""
@@ -404,25 +405,25 @@ def _leaving_point(curve: Floats, t: float, distance: float) -> float:
 
 
 def _edge_shape(edge: Edge, curve: Floats, box_a: _Box, box_b: _Box) -> str:
-    start, mark_a = _mark(edge.at_a, curve, box_a)
-    back, mark_b = _mark(edge.at_b, curve[::-1], box_b)
+    bidirected = edge.at_a == edge.at_b == ARROW
+    colour = _BLUE if bidirected else _INK
+    start, mark_a = _mark(edge.at_a, curve, box_a, colour)
+    back, mark_b = _mark(edge.at_b, curve[::-1], box_b, colour)
     end = 1.0 - back
     a, b = _at(curve, start), _at(curve, end)
     bend = (1.0 - start) * (1.0 - end) * curve[0] + ((1.0 - start) * end + start * (1.0 - end)) * curve[1] + start * end * curve[2]
     straight = abs(float(np.linalg.det(np.stack([b - a, bend - a])))) < 1e-6
     line = f"M{_xy(a)} L{_xy(b)}" if straight else f"M{_xy(a)} Q{_xy(bend)} {_xy(b)}"
-    bidirected = edge.at_a == edge.at_b == ARROW
-    colour = _BLUE if bidirected else _INK
     dashes = _dashes(np.stack([a, bend, b])) if bidirected else ""
     return (
         f'<g class="edge" data-from="{_escaped(edge.a)}" data-to="{_escaped(edge.b)}"'
         f' data-mark-from="{_NAMES[edge.at_a]}" data-mark-to="{_NAMES[edge.at_b]}" stroke="{colour}" stroke-width="{STROKE}" fill="none">'
         f"<title>{_escaped(str(edge))}</title>"
-        f'<path class="line" d="{line}"{dashes}/>{mark_a.format(colour=colour)}{mark_b.format(colour=colour)}</g>'
+        f'<path class="line" d="{line}"{dashes}/>{mark_a}{mark_b}</g>'
     )
 
 
-def _mark(mark: int, curve: Floats, box: _Box) -> tuple[float, str]:
+def _mark(mark: int, curve: Floats, box: _Box, colour: str) -> tuple[float, str]:
     """The mark at the box in which the curve starts, and the parameter at which its line starts."""
     if mark == CIRCLE:
         centre = _leaving_box(curve, box, RADIUS + STROKE)
@@ -435,7 +436,7 @@ def _mark(mark: int, curve: Floats, box: _Box) -> tuple[float, str]:
     point, back = _at(curve, tip), _at(curve, _leaving_point(curve, tip, length))
     across = wide * (back - point)[::-1] * (1.0, -1.0) / length
     head = f"M{_xy(point)} L{_xy(back + across)} L{_xy(back - across)} Z"
-    return _leaving_point(curve, tip, length - 1.0), f'<path class="mark arrow" d="{head}" fill="{{colour}}" stroke="none"/>'
+    return _leaving_point(curve, tip, length - 1.0), f'<path class="mark arrow" d="{head}" fill="{colour}" stroke="none"/>'
 
 
 def _dashes(curve: Floats) -> str:

@@ -44,7 +44,6 @@ def batch(questions: Sequence[Question], study: Study, progress: Progress | None
         try:
             request = next(exchange)
             while request is not None:
-                study.rounds += 1
                 request = exchange.send((yield request))
                 if progress is not None:
                     progress(len(results) + len(steps.answered()), len(questions))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ from consilience.citest.requests import (
     Products,
     Request,
     Survey,
-    answer_length,
     coding_of,
     products_length,
 )
@@ -118,21 +118,20 @@ class SiteWorker:
             self._run, self._warm = request.run, {}
             if self._cached > self._cache_bytes // 2:
                 self._kernels, self._cached = {}, 0
-        vector = np.zeros(answer_length(request, self.table.schema))
-        position = 0
+        parts: list[Floats] = [np.empty(0)]
         seen: dict[Any, Floats] = {}
         for model in request.models:
             shape = model.shape(self.table.schema, request.ordinal)
-            length = answer_size(n_parameters(shape, request.effects, request.n_sites))
-            if self.table.holds(model.sample):
-                rows = self.table.complete(model.sample)
-                key = (model.response, model.predictors, rows.key, model.keep, model.levels)
-                point = (key, model.beta, model.mu)
-                if point not in seen:  # samples that differ elsewhere may be the same rows here
-                    seen[point] = self._one(model, shape, request, site, key)
-                vector[position : position + length] = seen[point]
-            position += length
-        return vector
+            if not self.table.holds(model.sample):
+                parts.append(np.zeros(answer_size(n_parameters(shape, request.effects, request.n_sites))))
+                continue
+            rows = self.table.complete(model.sample)
+            key = (model.response, model.predictors, rows.key, model.keep, model.levels)
+            point = (key, model.beta, model.mu)
+            if point not in seen:  # samples that differ elsewhere may be the same rows here
+                seen[point] = self._one(model, shape, request, site, key)
+            parts.append(seen[point])
+        return np.concatenate(parts)
 
     def _one(self, model: ModelAsk, shape: Shape, request: Evaluate, site: int, key: Any) -> Floats:
         kernel = self._kernel(model, shape, request, key)
@@ -152,7 +151,7 @@ class SiteWorker:
         response = code[design.response]
         if (response < 0).any():
             raise OutsideSchemaError(f"The levels of {model.response!r} in a model must be all that occur in its sample.")
-        kernel = make_kernel(design.__class__(design.columns, response, design.weights), shape, request.effects, model.mu)
+        kernel = make_kernel(replace(design, response=response), shape, request.effects, model.mu)
         # Models are asked for in the same order every round: where they do not all fit, dropping the oldest would drop just the one
         # needed next. What is kept stays for the run; what does not fit is built anew.
         size = 4 * design.nbytes + 512

@@ -131,7 +131,6 @@ class Study:
 
     schema: Schema
     options: Options = field(default_factory=Options)
-    rounds: int = 0
     runs: int = 0
     counts: dict[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)
     exponents: dict[str, int] | None = None
@@ -152,7 +151,7 @@ class Study:
         starts = self.starts | {model: fit.beta for model, fit in self.fits.items() if len(fit.beta)}
         if self.options.effects is SiteEffects.JOINT:  # one block of parameters fewer: no point fits any more
             starts = {}
-        rest = Study(self.schema, options, self.rounds, self.runs, starts=starts, restarted=True)
+        rest = Study(self.schema, options, self.runs, starts=starts, restarted=True)
         rest.exponents, rest.locations = self.exponents, self.locations
         return rest
 

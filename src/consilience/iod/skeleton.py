@@ -16,7 +16,7 @@ from consilience.graph.marks import ARROW
 from consilience.graph.working import MarkSets, bits, mask_of
 from consilience.iod.decisions import Decisions, Key
 
-__all__ = ["LocalSearch", "Pair", "orient_colliders", "possible_d_sep", "search"]
+__all__ = ["LocalSearch", "Pair", "orient_colliders", "possible_d_sep", "reached_through", "search"]
 
 Pair = tuple[int, int]
 Step = Callable[[str, int, int], None]
@@ -128,13 +128,18 @@ def possible_d_sep(marks: MarkSets, x: int) -> int:
     >>> bin(possible_d_sep(marks, 0))
     '0b10'
     """
+    return reached_through(marks, x, marks.is_collider)
+
+
+def reached_through(marks: MarkSets, x: int, passes: Callable[[int, int, int], bool]) -> int:
+    """The nodes reached from x along paths whose inner triples ⟨a, b, c⟩ all pass or have a and c adjacent."""
     reached = marks.adjacent[x]
     seen = {(x, v) for v in bits(reached)}
     queue = list(seen)
     while queue:
         a, b = queue.pop()
         for c in bits(marks.adjacent[b] & ~(1 << a) & ~(1 << x)):
-            if (b, c) not in seen and (marks.is_collider(a, b, c) or marks.adjacent[a] >> c & 1):
+            if (b, c) not in seen and (marks.adjacent[a] >> c & 1 or passes(a, b, c)):
                 seen.add((b, c))
                 queue.append((b, c))
                 reached |= 1 << c

@@ -23,7 +23,7 @@ from enum import StrEnum
 from consilience.graph.marks import ARROW, CIRCLE, TAIL
 from consilience.graph.working import MarkSets, bits
 from consilience.iod.local import Local
-from consilience.iod.skeleton import Pair
+from consilience.iod.skeleton import Pair, reached_through
 
 __all__ = ["Variant", "removable_edges", "unite"]
 
@@ -100,19 +100,9 @@ def removable_edges(marks: MarkSets, locals_: Sequence[Local]) -> list[Pair]:
 
 def possible_separators(marks: MarkSets, x: int, y: int) -> int:
     """Nodes on which a separating set of x and y may draw: reached from either along paths whose inner nodes may be colliders."""
-    return (_reach(marks, x) | _reach(marks, y)) & ~(1 << x) & ~(1 << y)
 
+    def may_collide(a: int, b: int, c: int) -> bool:
+        return not (marks.tail[b] >> a | marks.tail[b] >> c) & 1
 
-def _reach(marks: MarkSets, x: int) -> int:
-    seen = {(x, v) for v in bits(marks.adjacent[x])}
-    queue = list(seen)
-    reached = marks.adjacent[x]
-    while queue:
-        a, b = queue.pop()
-        for c in bits(marks.adjacent[b] & ~(1 << a) & ~(1 << x)):
-            may_collide = not (marks.tail[b] >> a | marks.tail[b] >> c) & 1
-            if (b, c) not in seen and (may_collide or marks.adjacent[a] >> c & 1):
-                seen.add((b, c))
-                queue.append((b, c))
-                reached |= 1 << c
-    return reached
+    found = reached_through(marks, x, may_collide) | reached_through(marks, y, may_collide)
+    return found & ~(1 << x) & ~(1 << y)

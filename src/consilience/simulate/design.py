@@ -1,0 +1,142 @@
+"""The paper's study as a list of runs: graphs, sample sizes, partitions, replications, and a seed for each.
+
+A run's seed depends on what it is and on nothing else, so sizes are nested: what a smaller one has computed, a larger one takes over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from itertools import combinations, islice
+
+from consilience.citest.question import Question, all_questions
+from consilience.graph import PAG, Oracle
+from consilience.simulate.answers import testable
+from consilience.simulate.graphs import count_tails, discriminated_colliders, has_ordered_collider, random_pags
+from consilience.simulate.randomness import generator
+
+__all__ = ["ALPHA", "SEED", "SIZES", "Plan", "Run", "Size", "StudyGraph", "study_graphs"]
+
+ALPHA = 0.05
+SEED = 2_026
+DIRECTED, BIDIRECTED = 0.4, 0.4
+"""Densities of the random graphs; the paper does not give its own. Half of the pairs then have an edge, and hard graphs are not rare."""
+
+TAILS = 3
+VARIABLES = tuple("ABCDE")
+INTRODUCTION = PAG.parse("B o-> C, C --> E, C --> D, A <-> C, A <-> D, D --> E")
+"""The paper's first figure, which is one of its thirty graphs, too."""
+
+
+class Size(StrEnum):
+    """How much of the study is run."""
+
+    SMOKE = "smoke"
+    DEFAULT = "default"
+    PAPER = "paper"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Run:
+    """One simulated study. The order is that in which runs are done: all settings once, then all of them again.
+
+    >>> Run(0, 3, 500, 12).key
+    'g03-n00500-k12-r00'
+    """
+
+    replication: int
+    graph: int
+    n: int
+    sites: int
+
+    @property
+    def key(self) -> str:
+        """A name for files."""
+        return f"g{self.graph:02d}-n{self.n:05d}-k{self.sites:02d}-r{self.replication:02d}"
+
+    @property
+    def seed(self) -> tuple[int, ...]:
+        """What the run's random numbers start from."""
+        return (SEED, 1, self.graph, self.n, self.sites, self.replication)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The runs of one size, and how many cases of appendix D go with them."""
+
+    graphs: int
+    replications: int
+    samples: tuple[int, ...]
+    partitions: tuple[int, ...]
+    cases: int
+
+    def runs(self) -> list[Run]:
+        """Every run, all settings once before any is repeated."""
+        return sorted(
+            Run(r, g, n, k)
+            for r in range(self.replications)
+            for g in range(self.graphs)
+            for n in self.samples
+            for k in self.partitions
+        )
+
+
+SIZES = {
+    Size.SMOKE: Plan(2, 1, (500, 1000), (4, 8), 3),
+    Size.DEFAULT: Plan(30, 6, (500, 1000, 2500, 5000), (4, 8, 12), 100),
+    Size.PAPER: Plan(30, 30, (500, 1000, 2500, 5000), (4, 8, 12), 100),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StudyGraph:
+    """A graph of the study, the two variables that are exclusive to different partitions, and what can be asked of the data."""
+
+    pag: PAG
+    exclusive: tuple[str, str]
+
+    @property
+    def datasets(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The variables of the two kinds of partitions."""
+        first, second = self.exclusive
+        return tuple(v for v in VARIABLES if v != second), tuple(v for v in VARIABLES if v != first)
+
+    @property
+    def questions(self) -> list[Question]:
+        """The 42 questions that some partition can answer."""
+        return testable(all_questions(VARIABLES, 2), self.datasets)
+
+    def truth(self) -> list[bool]:
+        """For each question, whether the graph says independence."""
+        return [result.p_value > ALPHA for result in Oracle(self.pag, self.datasets).answer(self.questions)]
+
+
+@lru_cache(maxsize=4)
+def study_graphs(count: int) -> tuple[StudyGraph, ...]:
+    """The first ``count`` graphs of the study: that of the paper's first figure, then random ones that meet its two criteria.
+
+    >>> graph = study_graphs(1)[0]
+    >>> graph.exclusive, sum(graph.truth()), len(graph.questions)
+    (('A', 'E'), 2, 42)
+    """
+    return tuple(islice(_draw_graphs(), count))
+
+
+def _draw_graphs() -> Iterator[StudyGraph]:
+    rng = generator((SEED, 0))
+
+    def hard(pag: PAG) -> bool:
+        return count_tails(pag) >= TAILS and any(len(path) < len(VARIABLES) for path in discriminated_colliders(pag))
+
+    yield _with_partition(INTRODUCTION, rng.random())
+    for pag in random_pags(VARIABLES, rng, directed=DIRECTED, bidirected=BIDIRECTED, where=hard):
+        if pag != INTRODUCTION:
+            yield _with_partition(pag, rng.random())
+
+
+def _with_partition(pag: PAG, u: float) -> StudyGraph:
+    """Two exclusive variables, chosen by ``u`` among the pairs with which a collider's discriminating path is seen as a whole."""
+    pairs = [pair for pair in combinations(VARIABLES, 2) if has_ordered_collider(pag, StudyGraph(pag, pair).datasets)]
+    return StudyGraph(pag, pairs[int(u * len(pairs))])

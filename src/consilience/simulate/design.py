@@ -14,6 +14,7 @@ from itertools import combinations, islice
 from consilience.citest.question import Question, all_questions
 from consilience.graph import PAG, Oracle
 from consilience.simulate.answers import testable
+from consilience.simulate.example import EXAMPLE_PAG
 from consilience.simulate.graphs import count_tails, discriminated_colliders, has_ordered_collider, random_pags
 from consilience.simulate.randomness import generator
 
@@ -26,8 +27,6 @@ DIRECTED, BIDIRECTED = 0.4, 0.4
 
 TAILS = 3
 VARIABLES = tuple("ABCDE")
-INTRODUCTION = PAG.parse("B o-> C, C --> E, C --> D, A <-> C, A <-> D, D --> E")
-"""The paper's first figure, which is one of its thirty graphs, too."""
 
 
 class Size(StrEnum):
@@ -75,17 +74,13 @@ class Plan:
     def runs(self) -> list[Run]:
         """Every run, all settings once before any is repeated."""
         return sorted(
-            Run(r, g, n, k)
-            for r in range(self.replications)
-            for g in range(self.graphs)
-            for n in self.samples
-            for k in self.partitions
+            Run(r, g, n, k) for r in range(self.replications) for g in range(self.graphs) for n in self.samples for k in self.partitions
         )
 
 
 SIZES = {
     Size.SMOKE: Plan(2, 1, (500, 1000), (4, 8), 3),
-    Size.DEFAULT: Plan(30, 6, (500, 1000, 2500, 5000), (4, 8, 12), 100),
+    Size.DEFAULT: Plan(30, 8, (500, 1000, 2500, 5000), (4, 8, 12), 100),
     Size.PAPER: Plan(30, 30, (500, 1000, 2500, 5000), (4, 8, 12), 100),
 }
 
@@ -119,7 +114,7 @@ def study_graphs(count: int) -> tuple[StudyGraph, ...]:
 
     >>> graph = study_graphs(1)[0]
     >>> graph.exclusive, sum(graph.truth()), len(graph.questions)
-    (('A', 'E'), 2, 42)
+    (('A', 'E'), 5, 42)
     """
     return tuple(islice(_draw_graphs(), count))
 
@@ -130,9 +125,9 @@ def _draw_graphs() -> Iterator[StudyGraph]:
     def hard(pag: PAG) -> bool:
         return count_tails(pag) >= TAILS and any(len(path) < len(VARIABLES) for path in discriminated_colliders(pag))
 
-    yield _with_partition(INTRODUCTION, rng.random())
+    yield _with_partition(EXAMPLE_PAG, rng.random())
     for pag in random_pags(VARIABLES, rng, directed=DIRECTED, bidirected=BIDIRECTED, where=hard):
-        if pag != INTRODUCTION:
+        if pag != EXAMPLE_PAG:
             yield _with_partition(pag, rng.random())
 
 

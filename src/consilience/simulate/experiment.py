@@ -59,9 +59,11 @@ class Experiment:
     def _work(self, todo: list[Run], cases: list[int], jobs: int) -> Iterator[None]:
         if jobs == 1:
             for run in todo:
-                yield _keep_run(run, self.plan.graphs, self._records)
+                _keep_run(run, self.plan.graphs, self._records)
+                yield
             for number in cases:
-                yield _keep_case(number, self.plan.cases, self._cases)
+                _keep_case(number, self.plan.cases, self._cases)
+                yield
             return
         tasks = [delayed(_keep_run)(run, self.plan.graphs, self._records) for run in todo]
         tasks += [delayed(_keep_case)(number, self.plan.cases, self._cases) for number in cases]

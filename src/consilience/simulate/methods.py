@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
+import polars as pl
 
 from consilience.citest.batch import Exchange, batch, drive
 from consilience.citest.combine import chi2_log_sf, log_symmetric
@@ -24,10 +25,10 @@ from consilience.citest.requests import LocalTests, Request
 from consilience.citest.result import CIResult
 from consilience.citest.site import SiteWorker
 from consilience.citest.study import Disclosure, Options, Study
+from consilience.data.schema import Schema
 from consilience.data.table import Table
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import SiteEffects
-from consilience.simulate.sites import Simulation
 
 __all__ = ["Method", "Outcome", "run_methods"]
 
@@ -42,9 +43,9 @@ class Method(StrEnum):
     POOLED = "pooled"
 
     @property
-    def title(self) -> str:
+    def label(self) -> str:
         """The name in tables and figures."""
-        return TITLES[self]
+        return LABELS[self]
 
     @property
     def federated(self) -> bool:
@@ -52,7 +53,7 @@ class Method(StrEnum):
         return self in EFFECTS
 
 
-TITLES = {
+LABELS = {
     Method.FEDCI: "fedCI",
     Method.JOINT: "fedCI (joint)",
     Method.COORDINATE: "fedCI-CA",
@@ -71,30 +72,33 @@ class Outcome:
     seconds: float
 
 
-def run_methods(made: Simulation, questions: Sequence[Question], methods: Sequence[Method] = tuple(Method)) -> dict[Method, Outcome]:
-    """Every method's answers to ``questions``.
+def run_methods(
+    frames: Mapping[str, pl.DataFrame], schema: Schema, questions: Sequence[Question], methods: Sequence[Method] = tuple(Method)
+) -> dict[Method, Outcome]:
+    """Every method's answers to ``questions``, on the frames of several sites.
 
     >>> from consilience.simulate.sites import from_graph
     >>> made = from_graph("A --> B, B --> C", n=300, sites=3, seed=1)
-    >>> found = run_methods(made, [Question("A", "C"), Question("A", "C", ("B",))])
+    >>> found = run_methods(made.frames, made.schema, [Question("A", "C"), Question("A", "C", ("B",))])
     >>> [abs(found[Method.FEDCI].log_p[i] - found[Method.POOLED].log_p[i]) < 1e-6 for i in (0, 1)]
     [True, True]
     """
-    tables = [Table(frame, made.schema, name) for name, frame in made.frames.items()]
+    tables = {name: Table(frame, schema, name) for name, frame in frames.items()}
     outcomes = {}
     for method in methods:
         start = time.process_time()
-        log_p, not_converged = _ask(method, made, tables, questions)
+        if method is Method.POOLED:
+            results = Pooled(dict(frames), schema).answer(questions)
+            log_p, not_converged = [_log_p(result) for result in results], _failures(results)
+        else:
+            log_p, not_converged = _federated(method, list(tables.values()), schema, questions)
         outcomes[method] = Outcome(tuple(log_p), not_converged, time.process_time() - start)
     return outcomes
 
 
-def _ask(method: Method, made: Simulation, tables: list[Table], questions: Sequence[Question]) -> tuple[list[float], int]:
-    if method is Method.POOLED:
-        results = Pooled(made.frames, made.schema).answer(questions)
-        return [_log_p(result) for result in results], _failures(results)
+def _federated(method: Method, tables: list[Table], schema: Schema, questions: Sequence[Question]) -> tuple[list[float], int]:
     options = Options(EFFECTS.get(method, SiteEffects.PROFILED), n_sites=len(tables), disclosure=Disclosure())
-    study = Study(made.schema, options)
+    study = Study(schema, options)
     if method is Method.FISHER:
         return _fisher(fisher_batch(questions, study), _summed(tables))
     results = drive(batch(questions, study), _summed(tables))

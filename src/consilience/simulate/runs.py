@@ -14,7 +14,7 @@ from consilience.citest.question import Question
 from consilience.graph import PAG, Oracle, normalised_shd
 from consilience.iod import discover
 from consilience.simulate.answers import Answers
-from consilience.simulate.design import ALPHA, Run, StudyGraph, study_graphs
+from consilience.simulate.design import ALPHA, Run, StudyGraph
 from consilience.simulate.methods import Method, run_methods
 from consilience.simulate.sites import from_graph
 
@@ -54,6 +54,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def do_run(run: Run, graph: StudyGraph, methods: Sequence[Method] = tuple(Method)) -> Record:
     """Simulate, test, discover, compare.
 
+    >>> from consilience.simulate.design import study_graphs
     >>> record = do_run(Run(0, 0, 500, 4), study_graphs(1)[0], [Method.FEDCI, Method.POOLED])
     >>> record.found[Method.FEDCI].shd == record.found[Method.POOLED].shd
     True
@@ -62,7 +63,7 @@ def do_run(run: Run, graph: StudyGraph, methods: Sequence[Method] = tuple(Method
     made = from_graph(graph.pag, n=run.n, sites=run.sites, seed=run.seed, exclusive=graph.exclusive)
     questions = graph.questions
     reference = reference_pags(str(graph.pag), graph.exclusive)
-    outcomes = run_methods(made, questions, methods)
+    outcomes = run_methods(made.frames, made.schema, questions, methods)
     known: dict[object, tuple[PAG, ...]] = {}
     found = {}
     for method, outcome in outcomes.items():

@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -63,14 +64,14 @@ class Model:
             raise OptionError(f"The model has {self.sites} sites, and rows are given for each; got {list(rows)}.")
         rng = generator(seed)
         site = np.repeat(np.arange(self.sites), rows)
-        values: dict[str, NDArray[np.generic]] = {}
+        values: dict[str, NDArray[Any]] = {}
         for name in causal_order(self.dag):
             values[name] = self._draw(name, values, site, rng)
         frame = pl.DataFrame({name: _column(self.schema[name], values[name]) for name in self.schema})
         ends = np.cumsum(rows).tolist()
         return [frame[end - count : end] for count, end in zip(rows, ends, strict=True)]
 
-    def _draw(self, name: str, values: Mapping[str, NDArray[np.generic]], site: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+    def _draw(self, name: str, values: Mapping[str, NDArray[Any]], site: NDArray[np.int64], rng: np.random.Generator) -> NDArray[Any]:
         n = len(site)
         eta = self.shifts[name][site] if name in self.schema else np.zeros((n, 1))
         for parent, weights in self.coefficients[name].items():
@@ -79,20 +80,21 @@ class Model:
             eta = eta + (weights[given] if _is_discrete(self.schema, parent) else given[:, None] * weights[0])
         kind = self.schema[name].kind if name in self.schema else Kind.CONTINUOUS
         if kind is Kind.CONTINUOUS:
-            return eta[:, 0] + rng.standard_normal(n)
-        if kind is Kind.MULTINOMIAL:
+            drawn: NDArray[Any] = eta[:, 0] + rng.standard_normal(n)
+        elif kind is Kind.MULTINOMIAL:
             gumbel = -np.log(-np.log(np.maximum(rng.random((n, eta.shape[1] + 1)), 1e-300)))
             gumbel[:, 1:] += eta
-            return np.argmax(gumbel, axis=1)
-        noisy = eta[:, 0] + logistic(rng, n)
-        return np.digitize(noisy, [0.0] if kind is Kind.BINARY else THRESHOLDS)
+            drawn = np.argmax(gumbel, axis=1)
+        else:
+            drawn = np.digitize(eta[:, 0] + logistic(rng, n), [0.0] if kind is Kind.BINARY else THRESHOLDS)
+        return drawn
 
 
 def random_kinds(names: Sequence[str], seed: Seed, *, continuous: int = 2) -> dict[str, str]:
     """A kind for each variable, all four equally probable, given that at least ``continuous`` of them are continuous.
 
     >>> random_kinds("ABC", seed=4)
-    {'A': 'continuous', 'B': 'continuous', 'C': 'binary'}
+    {'A': 'ordinal', 'B': 'continuous', 'C': 'continuous'}
     """
     if check_number("continuous", continuous, least=0) > len(names):
         raise OptionError(f"At most {len(names)} variables can be continuous; got continuous={continuous}.")
@@ -154,7 +156,7 @@ def _is_discrete(schema: Schema, name: str) -> bool:
     return name in schema and schema[name].kind.is_discrete
 
 
-def _column(variable: Variable, values: NDArray[np.generic]) -> pl.Series:
+def _column(variable: Variable, values: NDArray[Any]) -> pl.Series:
     """Values in the type from which the kind would be inferred."""
     if variable.kind is Kind.CONTINUOUS:
         return pl.Series(variable.name, values, dtype=pl.Float64)

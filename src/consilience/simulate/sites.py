@@ -11,7 +11,7 @@ from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
 from consilience.errors import GraphError, OptionError
 from consilience.federation.client import Client
-from consilience.graph import DAG, MAG, PAG, Mark, MixedGraph, Oracle, latent_projection, mag_to_pag, pag_to_mag
+from consilience.graph import DAG, MAG, PAG, Mark, MixedGraph, Oracle, is_valid_pag, latent_projection, mag_to_pag, pag_to_mag
 from consilience.simulate.partition import split_rows, split_variables
 from consilience.simulate.randomness import Seed, generator
 from consilience.simulate.scm import Model, random_model
@@ -85,10 +85,8 @@ def from_graph(
 def as_mag(graph: MixedGraph | str) -> MAG:
     """The MAG that a graph, or its text, stands for.
 
-    >>> as_mag("A o-o B, B o-> C")
-    Traceback (most recent call last):
-        ...
-    consilience.errors.OptionError: A graph to simulate from is a PAG, a MAG or a DAG; 'A o-o B, B o-> C' is none of them: ...
+    >>> as_mag("A o-> C, B o-> C")
+    MAG.parse('A --> C, B --> C')
     """
     read = MixedGraph.parse(graph) if isinstance(graph, str) else graph
     if isinstance(read, MAG):
@@ -96,6 +94,12 @@ def as_mag(graph: MixedGraph | str) -> MAG:
     if isinstance(read, DAG):
         return latent_projection(read, read.labels)
     try:
-        return pag_to_mag(PAG(read.marks, read.labels)) if (read.marks == Mark.CIRCLE).any() else MAG(read.marks, read.labels)
+        if not (read.marks == Mark.CIRCLE).any():
+            return MAG(read.marks, read.labels)
+        pag = PAG(read.marks, read.labels)
+        if is_valid_pag(pag):
+            return pag_to_mag(pag)
+        reason = "its marks belong to no Markov equivalence class"
     except GraphError as error:
-        raise OptionError(f"A graph to simulate from is a PAG, a MAG or a DAG; {str(read)!r} is none of them: {error}") from error
+        reason = str(error)
+    raise OptionError(f"A graph to simulate from is a PAG, a MAG or a DAG; {str(read)!r} is none of them: {reason}")

@@ -15,7 +15,7 @@ __all__ = ["Store", "claim_folder", "code_digest"]
 
 T = TypeVar("T")
 ROOMS = ("data", "glm", "citest", "graph", "iod")
-MODULES = ("answers", "design", "graphs", "methods", "partition", "randomness", "runs", "scm", "sites", "variants")
+MODULES = ("answers", "design", "example", "graphs", "methods", "partition", "randomness", "runs", "scm", "sites", "variants")
 """What results depend on: these rooms, and these modules of this one."""
 
 

@@ -60,7 +60,8 @@ class Cell:
     @cached_property
     def common(self) -> NDArray[np.bool_]:
         """The runs in which every method found a PAG: distances are compared over these."""
-        return np.all([~np.isnan(values) for values in self.shd.values()], axis=0)
+        found: NDArray[np.bool_] = np.all([~np.isnan(values) for values in self.shd.values()], axis=0)
+        return found
 
     def accuracy(self, method: Method, which: Which = Which.ALL) -> float:
         """The share of decisions that are right. A test that could not be done has not rejected."""

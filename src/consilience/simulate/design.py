@@ -23,7 +23,7 @@ __all__ = ["ALPHA", "SEED", "SIZES", "Plan", "Run", "Size", "StudyGraph", "study
 ALPHA = 0.05
 SEED = 2_026
 DIRECTED, BIDIRECTED = 0.4, 0.4
-"""Densities of the random graphs; the paper does not give its own. Half of the pairs then have an edge, and hard graphs are not rare."""
+"""Densities of the random graphs; the paper does not give its own. Three pairs in five then have an edge; one graph in a hundred is hard."""
 
 TAILS = 3
 VARIABLES = tuple("ABCDE")

@@ -13,11 +13,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from consilience.simulate.checks import Check, check_results
-from consilience.simulate.design import Size
 from consilience.simulate.experiment import Experiment, Results
 from consilience.simulate.figures import draw_figures, need_matplotlib
 from consilience.simulate.page import write_page
 from consilience.simulate.report import write_report
+from consilience.simulate.sizes import Size
 from consilience.simulate.tables import StudyTable, tables_of
 
 __all__ = ["reproduce"]

@@ -8,11 +8,13 @@ modules                            what they do
 ``mixed``, ``example``, ``files``  sites of one fixed structure; the paper's first figure; a simulation as files
 ``power``                          how many sites with how many rows an effect needs
 ``answers``, ``methods``           a CI test from a table; the five methods of the study
-``design``, ``runs``, ``store``    the study as a list of runs; one run; results on disk
+``design``, ``sizes``              the study's graphs and runs; how many of them
+``runs``, ``store``                one run; results on disk
 ``variants``, ``experiment``       candidates of IOD's variants; the whole study
 ``summary``, ``tables``            from records to numbers and tables
 ``checks``, ``figures``            what must hold; drawings
-``paper``, ``page``, ``report``    the paper's numbers; the page that puts ours beside them; all files
+``paper``, ``statements``          the paper's numbers; sentences about ours and theirs
+``page``, ``report``               the page that puts them side by side; all files
 =================================  =============================================================================
 """
 

@@ -8,9 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from consilience.simulate.design import SIZES, Size
 from consilience.simulate.experiment import Results
 from consilience.simulate.methods import Method
+from consilience.simulate.sizes import SIZES, Size
 from consilience.simulate.summary import Cell, Which, cells_of, estimated_hours
 
 __all__ = ["Check", "check_results"]

@@ -1,13 +1,9 @@
-"""The paper's study as a list of runs: graphs, sample sizes, partitions, replications, and a seed for each.
-
-A run's seed depends on what it is and on nothing else, so sizes are nested: what a smaller one has computed, a larger one takes over.
-"""
+"""The graphs of the paper's study, and what a run is: graph, sample size, partitions, replication, and the seed that follows from them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import lru_cache
 from itertools import combinations, islice
 
@@ -18,23 +14,15 @@ from consilience.simulate.example import EXAMPLE_PAG
 from consilience.simulate.graphs import count_tails, discriminated_colliders, has_ordered_collider, random_pags
 from consilience.simulate.randomness import generator
 
-__all__ = ["ALPHA", "SEED", "SIZES", "Plan", "Run", "Size", "StudyGraph", "study_graphs"]
+__all__ = ["ALPHA", "SEED", "Run", "StudyGraph", "study_graphs"]
 
 ALPHA = 0.05
 SEED = 2_026
 DIRECTED, BIDIRECTED = 0.4, 0.4
-"""Densities of the random graphs; the paper does not give its own. Three pairs in five then have an edge; one graph in a hundred is hard."""
+"""Densities of the random graphs; the paper does not give its own. Three pairs in five then have an edge, and one graph in 100 is hard."""
 
 TAILS = 3
 VARIABLES = tuple("ABCDE")
-
-
-class Size(StrEnum):
-    """How much of the study is run."""
-
-    SMOKE = "smoke"
-    DEFAULT = "default"
-    PAPER = "paper"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -59,30 +47,6 @@ class Run:
     def seed(self) -> tuple[int, ...]:
         """What the run's random numbers start from."""
         return (SEED, 1, self.graph, self.n, self.sites, self.replication)
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """The runs of one size, and how many cases of appendix D go with them."""
-
-    graphs: int
-    replications: int
-    samples: tuple[int, ...]
-    partitions: tuple[int, ...]
-    cases: int
-
-    def runs(self) -> list[Run]:
-        """Every run, all settings once before any is repeated."""
-        return sorted(
-            Run(r, g, n, k) for r in range(self.replications) for g in range(self.graphs) for n in self.samples for k in self.partitions
-        )
-
-
-SIZES = {
-    Size.SMOKE: Plan(2, 1, (500, 1000), (4, 8), 3),
-    Size.DEFAULT: Plan(30, 8, (500, 1000, 2500, 5000), (4, 8, 12), 100),
-    Size.PAPER: Plan(30, 30, (500, 1000, 2500, 5000), (4, 8, 12), 100),
-}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,8 +9,9 @@ from pathlib import Path
 from joblib import Parallel, delayed
 
 from consilience.errors import check_number
-from consilience.simulate.design import ALPHA, SEED, SIZES, Plan, Run, Size, study_graphs
+from consilience.simulate.design import ALPHA, SEED, Run, study_graphs
 from consilience.simulate.runs import Record, do_run
+from consilience.simulate.sizes import SIZES, Plan, Size
 from consilience.simulate.store import Store, claim_folder, code_digest
 from consilience.simulate.variants import VariantCase, case_key, do_case
 

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from consilience.simulate.checks import Check, check_results
-from consilience.simulate.design import ALPHA, SIZES, Size
+from consilience.simulate.design import ALPHA
 from consilience.simulate.experiment import Results
 from consilience.simulate.methods import Method
 from consilience.simulate.paper import Paper, paper
+from consilience.simulate.sizes import SIZES, Size
 from consilience.simulate.statements import (
     Value,
     about_accuracy,

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from consilience.simulate.design import BIDIRECTED, DIRECTED, SIZES, Size, study_graphs
+from consilience.simulate.design import BIDIRECTED, DIRECTED, study_graphs
 from consilience.simulate.experiment import Results
 from consilience.simulate.methods import Method
 from consilience.simulate.paper import Paper
+from consilience.simulate.sizes import SIZES, Size
 from consilience.simulate.summary import Cell, cohens_d, estimated_hours
 
 __all__ = [

@@ -14,10 +14,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.simulate.design import ALPHA, Plan, study_graphs
+from consilience.simulate.design import ALPHA, study_graphs
 from consilience.simulate.experiment import Results
 from consilience.simulate.methods import Method
 from consilience.simulate.runs import Record
+from consilience.simulate.sizes import Plan
 
 __all__ = ["Cell", "Which", "cells_of", "changed", "cohens_d", "estimated_hours", "reductions"]
 

@@ -99,7 +99,7 @@ def test_tables_have_the_cells_numbers() -> None:
 def test_the_three_forms_of_a_table_say_the_same() -> None:
     for table in tables_of(study()):
         read = list(csv.reader(io.StringIO(table.to_csv())))
-        marked = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.to_markdown().splitlines()]
+        marked = [[cell.strip() for cell in line.strip("|").split(" |")] for line in table.to_markdown().splitlines()]
         assert [tuple(row) for row in read] == [table.head, *table.rows]
         assert [marked[0], *marked[2:]] == read
         assert table.to_text().splitlines()[0] == table.title
@@ -117,6 +117,9 @@ def test_the_page_puts_our_numbers_beside_the_papers() -> None:
     assert "| Pooled | 4 | 0.100 / 0.337 (-0.237) | 0.100 / 0.174 (-0.074) |" in text
     assert "| TWO vs. original | 1 of 2 | 33 of 100 | 20 to 20 | 12 to 1,014 |" in text
     assert "All of them hold." in text
+    rows = [line.replace(r"\|", "") for line in text.splitlines() if line.startswith("| ") and ("| yes |" in line or "| **no** |" in line)]
+    assert len(rows) == 12
+    assert all(row.count("|") == 4 for row in rows)  # |median| must not open cells of its own
     assert "`consilience reproduce --size smoke`" in text
     assert text.count("](pictures/") == 4
     worse = page(study(fisher_shd=0.05), "pictures", "x")

@@ -64,6 +64,7 @@ def test_cohens_d_without_spread() -> None:
     assert cohens_d(np.zeros(5)) == 0.0
     assert math.isnan(cohens_d(np.full(5, 0.1)))
     assert math.isnan(cohens_d(np.array([0.1])))
+    assert math.isnan(cohens_d(np.array([])))
 
 
 def test_hours_are_extrapolated_cell_by_cell() -> None:

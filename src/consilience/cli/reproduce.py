@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -22,7 +23,8 @@ from consilience.simulate.tables import StudyTable, tables_of
 
 __all__ = ["reproduce"]
 
-SHOWN = ("accuracy-all", "log-ratio-iqr", "shd", "cohens-d", "no-pag", "candidates")
+SHOWN = ("accuracy-all", "log-ratio-iqr", "shd", "cohens-d")
+"""Tables that are printed; all of them are in files."""
 
 
 def reproduce(
@@ -49,10 +51,11 @@ def reproduce(
         draw_figures(results, page.parent / page.stem)
     for table in tables_of(results):
         if table.name in SHOWN:
+            console.print(f"[bold]{escape(table.title)}[/]", highlight=False)
             console.print(_rich(table))
     checks = check_results(results)
     _show_checks(checks, console)
-    console.print(f"\n{len(written)} files in {escape(str(out))}; read {escape(str(written[0]))} first", highlight=False)
+    console.print(f"\n{len(written)} files in {escape(str(out))}; read {escape(str(written[0]))} first", highlight=False, soft_wrap=True)
     if size is Size.SMOKE:
         console.print("A smoke run is too small to show anything: its checks are printed, not enforced.", highlight=False)
     raise typer.Exit(0 if size is Size.SMOKE or all(check.holds for check in checks) else 3)
@@ -69,24 +72,28 @@ def _run(experiment: Experiment, jobs: int) -> Results:
     )
     with Progress(*columns, console=Console(stderr=True), speed_estimate_period=600) as bar:
         task = bar.add_task("simulating", total=None)
-        return experiment.run(jobs, lambda done, total: bar.update(task, completed=done, total=total))
+        try:
+            return experiment.run(jobs, lambda done, total: bar.update(task, completed=done, total=total))
+        except KeyboardInterrupt:
+            bar.console.print(
+                f"stopped; what is done is in {escape(str(experiment.folder))}, and the same command goes on", highlight=False
+            )
+            raise
 
 
 def _rich(table: StudyTable) -> Table:
-    shown = Table(title=table.title, title_justify="left")
+    shown = Table(box=SIMPLE_HEAD, padding=(0, 1))
     for i, heading in enumerate(table.head):
         shown.add_column(heading, justify="left" if i < table.left else "right")
     previous = ""
     for row in table.rows:
-        if previous and row[0] != previous:
-            shown.add_section()
         shown.add_row(row[0] if row[0] != previous else "", *row[1:])
         previous = row[0]
     return shown
 
 
 def _show_checks(checks: list[Check], console: Console) -> None:
-    console.print("\nWhat the study must show")
+    console.print("[bold]What the study must show[/]")
     for check in checks:
         sign = "[green]yes[/]" if check.holds else "[bold red]NO[/] "
         console.print(f"  {sign}  {escape(check.claim)}\n       [dim]{escape(check.detail)}[/]", highlight=False, soft_wrap=True)

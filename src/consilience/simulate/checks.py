@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -103,7 +104,8 @@ def _each(claim: str, cells: Sequence[Cell], value: Callable[[Cell], float], hol
     failing = [cell for cell, number in values.items() if not holds(number)]
     if not values:
         return Check(claim, False, "no such cell was run")
-    detail = f"{what} from {_number(min(values.values()))} to {_number(max(values.values()))}"
+    known = [number for number in values.values() if not math.isnan(number)] or [math.nan]
+    detail = f"{what} from {_number(min(known))} to {_number(max(known))}"
     if failing:
         named = ", ".join(f"n = {n} with {k} partitions ({_number(values[n, k])})" for n, k in failing)
         detail += f"; fails in {len(failing)} of {len(values)} cells: {named}"
@@ -111,6 +113,8 @@ def _each(claim: str, cells: Sequence[Cell], value: Callable[[Cell], float], hol
 
 
 def _number(value: float) -> str:
+    if math.isnan(value):
+        return "no run to tell from"
     return f"{value:.3f}" if abs(value) >= 0.0005 or value == 0.0 else f"{value:.0e}"
 
 

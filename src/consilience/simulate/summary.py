@@ -111,15 +111,15 @@ def cells_of(results: Results) -> list[Cell]:
 
 
 def cohens_d(differences: Floats) -> float:
-    """Mean over standard deviation of paired differences; 0 if all of them are 0.
+    """Mean over standard deviation of paired differences; 0 if all of them are 0, NaN if there are none or they do not vary.
 
     >>> round(cohens_d(np.array([0.1, 0.2, 0.3])), 12)
     2.0
     """
-    if not np.any(differences):
+    if len(differences) and not np.any(differences):
         return 0.0
     spread = float(np.std(differences, ddof=1)) if len(differences) > 1 else 0.0
-    return float(np.mean(differences)) / spread if spread > 0.0 else math.nan
+    return float(np.mean(differences)) / spread if spread > 1e-12 else math.nan
 
 
 def estimated_hours(results: Results, plan: Plan, cores: int = 2) -> float:

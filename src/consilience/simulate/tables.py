@@ -58,7 +58,8 @@ class StudyTable:
     def to_markdown(self) -> str:
         """A table in Markdown, without the title."""
         rule = "".join("---|" if i < self.left else "---:|" for i in range(len(self.head)))
-        return "\n".join([f"| {' | '.join(self.head)} |", f"|{rule}", *(f"| {' | '.join(row)} |" for row in self.rows)])
+        head, *rows = (" | ".join(cell.replace("|", r"\|") for cell in row) for row in (self.head, *self.rows))
+        return "\n".join([f"| {head} |", f"|{rule}", *(f"| {row} |" for row in rows)])
 
     def to_csv(self) -> str:
         """Comma-separated, with a heading."""

@@ -68,7 +68,7 @@ class Experiment:
             return
         tasks = [delayed(_keep_run)(run, self.plan.graphs, self._records) for run in todo]
         tasks += [delayed(_keep_case)(number, self.plan.cases, self._cases) for number in cases]
-        yield from Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=4)(tasks)
+        yield from Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks)
 
     def results(self) -> Results:
         """What is on disk, in the order of the plan."""

@@ -130,7 +130,8 @@ def about_empty_lists(cells: Sequence[Cell]) -> str:
     return (
         f"Decisions may contradict each other, and then no PAG agrees with all of them: in {min(pooled):.0%} to {max(pooled):.0%} "
         f"of runs with the pooled test, in {min(fisher):.0%} to {max(fisher):.0%} with Fisher's method, which is the worse one in {more} "
-        f"of {len(cells)} cells. A distance from an empty list does not exist, and the paper does not say what it does then. The tables above "
+        f"of {len(cells)} cells. A distance from an empty list does not exist, and the paper does not say what it does then. The "
+        "tables above "
         "are over the runs in which every method found a PAG, so that all are compared on the same data."
     )
 
@@ -142,7 +143,8 @@ def about_own_runs(common: Sequence[Pair], own: Sequence[Pair], cells: Sequence[
     if common and own:
         over = [np.mean([abs(pair.gap) for pair in pairs]) for pairs in (common, own)]
         words += (
-            f" The mean absolute difference from the paper's numbers is {over[1]:.3f} when runs are chosen in this way, and {over[0]:.3f} "
+            f" The mean absolute difference from the paper's numbers is {over[1]:.3f} when runs are chosen in this way, and "
+            f"{over[0]:.3f} "
             f"over the common runs."
         )
     return words

@@ -146,13 +146,11 @@ def _candidates(results: Results, printed: Paper, figures: str) -> list[str]:
     head = ("", "unchanged", "in the paper", "reduction of the others", "in the paper")
     means = {variant: np.mean([case.candidates[variant] for case in results.cases]) for variant in results.cases[0].candidates}
     return [
-        f"{len(results.cases)} random graphs with a collider of order one or more, each seen through two data sets of four "
-        "variables, with a perfect "
-        f"test. Mean candidates per case: {', '.join(f'{variant} {mean:.1f}' for variant, mean in means.items())}. This "
-        "implementation drops "
-        "what cannot become a solution before it counts as a candidate, so its counts and reductions are smaller than those of "
-        "one that lists "
-        f"first and validates afterwards. [Variants of IOD](iod-variants.md) says more, on graphs that are drawn in another way.",
+        f"{len(results.cases)} random graphs with a collider of order one or more, each seen through two data sets of four variables, "
+        f"with a perfect test. Mean candidates per case: {', '.join(f'{variant} {mean:.1f}' for variant, mean in means.items())}. This "
+        "implementation drops what cannot become a solution before it counts as a candidate, so its counts and reductions are smaller "
+        "than those of one that lists first and validates afterwards. [Variants of IOD](iod-variants.md) says more, on graphs that "
+        "are drawn in another way.",
         f"![Reductions of candidates]({figures}/candidates.svg)",
         StudyTable("candidates", "", head, tuple(rows)).to_markdown(),
     ]

@@ -67,8 +67,8 @@ def about_accuracy(cells: Sequence[Cell]) -> str:
     federated = max(abs(c.accuracy(m) - c.accuracy(Method.POOLED)) for c in cells for m in Method if m.federated)
     n, sites = max(gaps, key=lambda place: gaps[place])
     return (
-        f"Every variant of fedCI decides like the pooled test: accuracies differ by {_tiny(federated)} at most. Fisher's method is right "
-        f"less often by {min(gaps.values()):.3f} to {max(gaps.values()):.3f}; most is lost at {n:,} rows over {sites} sites."
+        f"Every variant of fedCI decides like the pooled test: accuracies differ by {_tiny(federated)} at most. Fisher's method is "
+        f"right less often by {min(gaps.values()):.3f} to {max(gaps.values()):.3f}; most is lost at {n:,} rows over {sites} sites."
     )
 
 
@@ -79,10 +79,9 @@ def about_ratios(cells: Sequence[Cell]) -> str:
     return (
         f"fedCI's p-value is the pooled one: over {len(federated):,} tests, 99% of |log(p / p pooled)| are below "
         f"{np.quantile(federated, 0.99):.0e}, and {int((federated > 0.01).sum()):,} are above 0.01 (the largest is "
-        f"{federated.max():.2g}). "
-        f"Fisher's method has a larger p-value than pooled in {(fisher > 0.0).mean():.0%} of tests. Boxes show quartiles, "
-        "whiskers the 5th "
-        f"and 95th percentile. Logarithms are computed as such, so that no p-value is too small to be compared."
+        f"{federated.max():.2g}). Fisher's method has a larger p-value than pooled in {(fisher > 0.0).mean():.0%} of tests. Boxes show "
+        "quartiles, whiskers the 5th and 95th percentile. Logarithms are computed as such, so that no p-value is too small to be "
+        "compared."
     )
 
 
@@ -96,11 +95,9 @@ def about_shd(pairs: Sequence[Pair], cells: Sequence[Cell]) -> str:
     size = "as large" if abs(mean) < 0.005 else "smaller" if mean < 0.0 else "larger"
     related = f", and the two tables correlate with {np.corrcoef(ours, theirs)[0, 1]:.2f}" if len(ours) > 2 and np.ptp(ours) > 0.0 else ""
     return (
-        f"Of {len(pairs)} cells that the paper has a number for, {int((np.abs(gaps) <= CLOSE).sum())} are within {CLOSE:g} of it; "
-        f"ours are {size} on "
-        f"average ({mean:+.3f}, from {gaps.min():+.3f} to {gaps.max():+.3f}){related}. Fisher is above pooled in {sum(above)} of "
-        f"{len(above)} cells, in "
-        f"the paper in all 12."
+        f"Of {len(pairs)} cells that the paper has a number for, {int((np.abs(gaps) <= CLOSE).sum())} are within {CLOSE:g} of it; ours "
+        f"are {size} on average ({mean:+.3f}, from {gaps.min():+.3f} to {gaps.max():+.3f}){related}. Fisher is above pooled in "
+        f"{sum(above)} of {len(above)} cells, in the paper in all 12."
     )
 
 
@@ -111,9 +108,8 @@ def about_effects(pairs: Sequence[Pair]) -> str:
     if not fisher or not others:
         return ""
     return (
-        "Cohen's d is mean over standard deviation of the differences to pooled, run by run, over the same runs as the "
-        "distances. For Fisher it "
-        f"lies between {_span(fisher, 'ours')} (paper: {_span(fisher, 'theirs')}), for the paper's variants of fedCI between "
+        "Cohen's d is mean over standard deviation of the differences to pooled, run by run, over the same runs as the distances. For "
+        f"Fisher it lies between {_span(fisher, 'ours')} (paper: {_span(fisher, 'theirs')}), for the paper's variants of fedCI between "
         f"{_span(others, 'ours')} (paper: {_span(others, 'theirs')}). A d of 0.000 means that no run differs."
     )
 
@@ -128,11 +124,10 @@ def about_empty_lists(cells: Sequence[Cell]) -> str:
     fisher, pooled = ([cell.without_pag(m) for cell in cells] for m in (Method.FISHER, Method.POOLED))
     more = sum(f > p for f, p in zip(fisher, pooled, strict=True))
     return (
-        f"Decisions may contradict each other, and then no PAG agrees with all of them: in {min(pooled):.0%} to {max(pooled):.0%} "
-        f"of runs with the pooled test, in {min(fisher):.0%} to {max(fisher):.0%} with Fisher's method, which is the worse one in {more} "
+        f"Decisions may contradict each other, and then no PAG agrees with all of them: in {min(pooled):.0%} to {max(pooled):.0%} of "
+        f"runs with the pooled test, in {min(fisher):.0%} to {max(fisher):.0%} with Fisher's method, which is the worse one in {more} "
         f"of {len(cells)} cells. A distance from an empty list does not exist, and the paper does not say what it does then. The "
-        "tables above "
-        "are over the runs in which every method found a PAG, so that all are compared on the same data."
+        "tables above are over the runs in which every method found a PAG, so that all are compared on the same data."
     )
 
 
@@ -144,8 +139,7 @@ def about_own_runs(common: Sequence[Pair], own: Sequence[Pair], cells: Sequence[
         over = [np.mean([abs(pair.gap) for pair in pairs]) for pairs in (common, own)]
         words += (
             f" The mean absolute difference from the paper's numbers is {over[1]:.3f} when runs are chosen in this way, and "
-            f"{over[0]:.3f} "
-            f"over the common runs."
+            f"{over[0]:.3f} over the common runs."
         )
     return words
 
@@ -157,12 +151,10 @@ def about_differences(shd: Sequence[Pair], effect: Sequence[Pair], cells: Sequen
 
 
 DATA = (
-    "**Data.** The paper names the R package simMixedDAG, but states models (normal with variance 1, inverse links) that the "
-    "package as published "
-    "does not have: it scales noise to the signal and cuts a normal variable into levels. We simulate what the paper states. It gives no "
-    "thresholds for ordinal variables (ours: equal shares at η = 0), no shares of kinds (ours: all equally probable, given two "
-    "continuous "
-    "ones) and no sizes of sites (ours: as equal as possible, as in its example)."
+    "**Data.** The paper names the R package simMixedDAG, but states models (normal with variance 1, inverse links) that the package "
+    "as published does not have: it scales noise to the signal and cuts a normal variable into levels. We simulate what the paper "
+    "states. It gives no thresholds for ordinal variables (ours: equal shares at η = 0), no shares of kinds (ours: all equally "
+    "probable, given two continuous ones) and no sizes of sites (ours: as equal as possible, as in its example)."
 )
 EMPTY = "**Empty lists** are not mentioned in the paper; see above for what is done here."
 ORDINAL = "**Ordinal responses** have proportional odds here, as the data have; the paper speaks of generalized ordered logit models."
@@ -177,13 +169,10 @@ def _about_level(shd: Sequence[Pair], cells: Sequence[Cell]) -> str:
     graphs = study_graphs(1 + max(record.graph for cell in cells for record in cell.records))
     edges, independences = [len(graph.pag.edges) for graph in graphs], [sum(graph.truth()) for graph in graphs]
     return (
-        f"**Level of the distances** (ours minus the paper's, mean over cells: {', '.join(levels) or 'none'}). The paper's graphs "
-        "are not published. "
-        f"Ours are random MAGs (a directed edge with probability {DIRECTED:g}, a bidirected one with {BIDIRECTED:g} where neither "
-        "end causes the other) "
-        f"that meet its criteria; they have {_range(edges)} edges and {_range(independences)} independences among the 42 "
-        "questions. How hard a graph is "
-        f"depends on this more than on the test."
+        f"**Level of the distances** (ours minus the paper's, mean over cells: {', '.join(levels) or 'none'}). The paper's graphs are "
+        f"not published. Ours are random MAGs (a directed edge with probability {DIRECTED:g}, a bidirected one with {BIDIRECTED:g} "
+        f"where neither end causes the other) that meet its criteria; they have {_range(edges)} edges and {_range(independences)} "
+        "independences among the 42 questions. How hard a graph is depends on this more than on the test."
     )
 
 
@@ -193,10 +182,9 @@ def _about_agreement(effect: Sequence[Pair]) -> str:
         return ""
     return (
         "**fedCI against pooled.** In the paper the variants of fedCI differ from pooled by up to |d| = "
-        f"{max(abs(p.theirs) for p in pairs):.3f}, here by "
-        f"up to {max(abs(p.ours) for p in pairs):.3f}. The paper explains its outliers by numerical instability of the pooled "
-        "test; here both maximise "
-        f"the same likelihood to the same precision and take degrees of freedom from the rank of the design."
+        f"{max(abs(p.theirs) for p in pairs):.3f}, here by up to {max(abs(p.ours) for p in pairs):.3f}. The paper explains its "
+        "outliers by numerical instability of the pooled test; here both maximise the same likelihood to the same precision and take "
+        "degrees of freedom from the rank of the design."
     )
 
 
@@ -213,10 +201,8 @@ def about_time(results: Results) -> str:
     seconds, full = sum(record.seconds for record in results.records), SIZES[Size.PAPER]
     return (
         f"These runs took {seconds / 60:.0f} minutes of processor time, which is {seconds / 120:.0f} minutes on 2 cores. The full "
-        f"{len(full.runs()):,} runs are "
-        f"estimated, cell by cell, to take {estimated_hours(results, full):.2f} hours on 2 cores. Processor seconds per run, "
-        "where discovery counts "
-        f"once for methods that decide alike:"
+        f"{len(full.runs()):,} runs are estimated, cell by cell, to take {estimated_hours(results, full):.2f} hours on 2 cores. "
+        "Processor seconds per run, where discovery counts once for methods that decide alike:"
     )
 
 

@@ -61,6 +61,7 @@ def page(results: Results, figures: str, command: str) -> str:
         "## Scenario 3: graphs",
         about_shd(shd, cells),
         f"![Best normalised SHD]({figures}/shd.svg)",
+        "Bands are two standard errors to both sides, diamonds the paper's numbers.",
         "**Best normalised SHD: ours / the paper's (difference)**",
         _beside("shd", cells, METHODS, printed, Cell.mean_shd),
         about_effects(effect),

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import polars as pl
+
 from consilience.citest.batch import batch, drive
 from consilience.citest.fisher import fisher_batch
 from consilience.citest.interface import CITest, Progress
@@ -91,7 +93,7 @@ class Server(CITest):
         self.schema = _schema(self.clients, schema)
         self.variables = tuple(self.schema)
         self.datasets = tuple(dict.fromkeys(frozenset(c.declarations) & frozenset(self.schema) for c in self.clients))
-        study = secrets.token_hex(4)
+        self._name = study = secrets.token_hex(4)
         members = [client.identity.fingerprint for client in self.clients]
         participants = [client.join(study, self.schema, self.terms, members) for client in self.clients]
         self._transport = LocalTransport(participants)
@@ -125,6 +127,11 @@ class Server(CITest):
         """Every result so far, also of a run that was interrupted; the latest, where a test was done more than once."""
         self._keep_finished()
         return list(self._results.values())
+
+    def disclosed(self) -> pl.DataFrame:
+        """What has left each client in this study so far, by the clients' own ledgers: messages, numbers, bytes, and refused requests."""
+        rows = [{"site": client.name, **client.record.totals(self._name)} for client in self.clients]
+        return pl.DataFrame(rows)
 
     def _keep_finished(self) -> None:
         finished = self._study.finished

@@ -41,6 +41,14 @@ class LocalSearch:
         """The adjacent pairs that every test has shown to be dependent."""
         return set(self.pairs()) - self.unknown
 
+    def all_tests(self, max_given: int | None) -> Iterator[Key]:
+        """Every pair given every set of at most ``max_given`` other variables."""
+        for x, y in combinations(bits(self.variables), 2):
+            others = [v for v in bits(self.variables) if v not in (x, y)]
+            for size in range(len(others) + 1 if max_given is None else min(max_given, len(others)) + 1):
+                for chosen in combinations(others, size):
+                    yield x, y, mask_of(chosen)
+
     def separate(self, x: int, y: int, given: int) -> None:
         """Record a separating set and take the edge out."""
         self.sepsets[x, y] = given

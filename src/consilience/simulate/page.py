@@ -91,9 +91,9 @@ The study is that of the paper's section IV. {plan.graphs} graphs over five vari
 discriminating path some site sees as a whole, and at least three tails; the first is that of the paper's introduction, the others are
 random. The data are of mixed kinds, with an effect of the site on every variable: {_list(plan.samples)} rows over {_list(plan.partitions)}
 sites; three variables are shared by all sites, two are exclusive to every second one. Each run asks the 42 questions that some
-site can answer, at level {ALPHA:g}, with five methods, and takes their decisions to graphs. With {plan.replications} for each graph, sample
-size and number of sites there are {runs:,} runs and {42 * runs:,} tests per method; the paper has {len(SIZES[Size.PAPER].runs()):,} runs
-(`--size paper`). The seed is {SEED}.
+site can answer, at level {ALPHA:g}, with five methods, and takes their decisions to graphs (`discover` with its defaults). With
+{plan.replications} for each graph, sample size and number of sites there are {runs:,} runs and {42 * runs:,} tests per method; the paper
+has {len(SIZES[Size.PAPER].runs()):,} runs (`--size paper`). The seed is {SEED}.
 
 | here | in the paper |
 |---|---|

@@ -20,6 +20,7 @@ from consilience.simulate.methods import Method
 from consilience.simulate.page import page
 from consilience.simulate.report import write_report
 from consilience.simulate.runs import Record
+from consilience.simulate.sizes import SIZES, Size
 from consilience.simulate.summary import Cell, cells_of
 from consilience.simulate.tables import StudyTable, tables_of
 from tests.simulate.helpers import PERFECT, case, found, record, results
@@ -164,3 +165,18 @@ def test_without_matplotlib_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(cs.errors.MissingPackageError, match=r"consilience\[plots\]"):
         need_matplotlib()
+
+
+def test_the_page_in_the_documentation_is_of_the_default_size() -> None:
+    """Written by ``make reproduction``: its runs are those of the size it names, its checks hold, its figures are there."""
+    docs = Path(__file__).parents[2] / "docs"
+    text = (docs / "reproduction.md").read_text(encoding="utf-8")
+    assert "`consilience reproduce --size default`" in text or "`consilience reproduce --size paper`" in text
+    size = Size.PAPER if "--size paper`:" in text else Size.DEFAULT
+    assert f"there are {len(SIZES[size].runs()):,} runs" in text
+    assert "All of them hold." in text
+    for name in ("accuracy", "log-ratios", "shd", "candidates"):
+        assert f"](reproduction/{name}.svg)" in text
+        assert ET.fromstring((docs / "reproduction" / f"{name}.svg").read_text(encoding="utf-8")).tag.endswith("svg")
+    for number in ("/ 0.393 (", "/ 0.166 (", "/ 0.455 (", "/ -0.117 ("):  # some of the paper's
+        assert number in text

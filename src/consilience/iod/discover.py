@@ -6,6 +6,7 @@ import platform
 import time
 from collections.abc import Callable, Sequence
 from enum import StrEnum
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -118,11 +119,11 @@ def discover(
     clock = Clock(time_limit, say)
     problem = Problem(len(names), locals_, findings, findings if weighed is None else weighed, rules, selection_bias)
     if engine == Engine.IOD:
-        solution = solve_published(problem, clock, limit, Variant(variant), jobs)
+        solution = solve_published(problem, names, clock, limit, Variant(variant), jobs)
     else:
-        solution = solve_exact(problem, clock, limit, optimal=optimal)
-    summary = solution.summary(names, clock)
-    ranked = solution.ranked(names, decisions)
+        solution = solve_exact(problem, names, clock, limit, optimal=optimal)
+    ranked = solution.ranked(decisions)
+    summary = solution.summary(clock)
     local_pags = (PAG.from_working(local.marks, names) for local in locals_)
     return Discovery(
         pags=tuple(one.pag for one in ranked),
@@ -137,7 +138,7 @@ def discover(
         candidates=solution.candidates,
         timings={"tests": tested - start, "graphs": time.perf_counter() - tested},
         settings={**settings, "weighed": None if not optimal else "findings" if weighed is None else "tests"},
-        versions=_versions(),
+        versions=dict(_versions()),
         knowledge=knowledge,
         disclosed=test.disclosed(),
         _contradicted=tuple(one.contradicted for one in ranked),
@@ -186,9 +187,10 @@ def _rules(knowledge: Knowledge, names: Sequence[str]) -> list[Rule]:
     ]
 
 
-def _versions() -> dict[str, str]:
+@cache
+def _versions() -> tuple[tuple[str, str], ...]:
     packages = ("consilience", "clingo", "numpy", "polars", "scipy")
-    return {"python": platform.python_version(), **{name: version(name) for name in packages}}
+    return (("python", platform.python_version()), *((name, version(name)) for name in packages))
 
 
 def _restricted(pag: PAG, held: tuple[str, ...]) -> PAG:

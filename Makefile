@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint bench calibration clean
+.PHONY: demo test lint bench calibration reproduction clean
 
 demo: $(VENV)/.installed        ## set up and run the main job on embedded defaults
 	$(BIN)/consilience demo
@@ -23,6 +23,9 @@ bench: $(VENV)/.peers           ## speed against python-fedci and statsmodels, i
 	$(BIN)/python benchmarks/ci_speed.py
 	$(BIN)/python benchmarks/masking_cost.py
 	$(BIN)/python benchmarks/ci_memory.py
+
+reproduction: $(VENV)/.dev      ## the paper's simulation study; rewrites docs/reproduction.md and its figures
+	$(BIN)/consilience reproduce --size default --out build/reproduction --page docs/reproduction.md
 
 calibration: $(VENV)/.dev       ## type-I error of every pair of kinds; rewrites docs/calibration.md
 	$(BIN)/python benchmarks/calibration.py --out docs/calibration.md

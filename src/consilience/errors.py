@@ -50,6 +50,7 @@
     │       ├── RingRangeError           NaN, infinite or too large for fixed point
     │       └── RingShapeError           vectors of unequal length, or bytes that are not whole numbers of the ring
     ├── MissingPackageError          an optional package is needed for this and is not installed
+    ├── ForeignResultsError          a folder holds the results of another study, or of other code
     ├── GraphError                   a graph that cannot be used
     │   ├── LabelError               labels that are not distinct, non-empty text, one for every node
     │   ├── UnknownNodeError         a label that the graph does not have
@@ -90,6 +91,7 @@ __all__ = [
     "DuplicateClientError",
     "EmptyDataError",
     "FalseCountsError",
+    "ForeignResultsError",
     "GraphError",
     "GraphTextError",
     "HalfEdgeError",
@@ -358,6 +360,10 @@ class RingShapeError(RingError):
 
 class MissingPackageError(ConsilienceError, ImportError):
     """An optional package is needed for this and is not installed."""
+
+
+class ForeignResultsError(ConsilienceError, ValueError):
+    """A folder holds the results of another study, or of other code."""
 
 
 class GraphError(ConsilienceError, ValueError):

@@ -14,6 +14,8 @@ from consilience import __version__
 from consilience.cli.demo import demo
 from consilience.cli.discovery import discovery
 from consilience.cli.independence import independence
+from consilience.cli.reproduce import reproduce
+from consilience.cli.simulation import simulation
 from consilience.errors import ConsilienceError
 
 __all__ = ["app", "main"]
@@ -41,6 +43,8 @@ def _root(version: bool = typer.Option(False, "--version", callback=_version, is
 app.command("demo")(demo)
 app.command("test")(independence)
 app.command("discover")(discovery)
+app.command("simulate")(simulation)
+app.command("reproduce")(reproduce)
 
 
 def main() -> None:

@@ -12,7 +12,8 @@ from rich.table import Table
 from consilience.cli.show import format_p, kinds_table, show_discovery
 from consilience.federation import Client, Server, fisher, pooled
 from consilience.iod import discover
-from consilience.simulate import mixed_sites
+from consilience.simulate import introductory_example, mixed_sites
+from consilience.simulate.example import DECISIVE
 
 __all__ = ["demo"]
 
@@ -64,6 +65,31 @@ def demo(
     )
     show_discovery(discover(server, alpha=ALPHA), console)
     console.print("\nThe data were made from A → B → C, A → D ← C, B → E.", highlight=False)
+    _example(console)
+
+
+def _example(console: Console) -> None:
+    """The paper's introduction: the same two sites, brought together by p-values and by sums."""
+    made = introductory_example()
+    clients = made.clients()
+    x, y, given = DECISIVE
+    console.print("\n[bold]Why sums and not p-values[/]: two sites, 2,000 rows each, after the paper's first figure", highlight=False)
+    table = Table(show_lines=True)
+    tests = {"Fisher's method (p-values)": fisher(clients), "fedci (sums)": Server(clients)}
+    results = {name: discover(test, alpha=ALPHA) for name, test in tests.items()}
+    for heading in ("", *tests):
+        table.add_column(heading, overflow="fold")
+    decided = [tests[name].test(x, y, given).p_value for name in tests]
+    table.add_row(
+        f"{x} ⫫ {y} | {', '.join(given)}", *(f"p = {format_p(p)}: {'dependent' if p <= ALPHA else 'independent'}" for p in decided)
+    )
+    for i, held in enumerate(results["fedci (sums)"].datasets):
+        table.add_row(f"site {i + 1}: {', '.join(held)}", *(str(found.local_pags[i]) for found in results.values()))
+    table.add_row("together", *("\n".join(map(str, found.pags)) or "[bold red]no graph agrees[/]" for found in results.values()))
+    console.print(table)
+    federated = results["fedci (sums)"].pags
+    verdict = "which is what fedci finds" if federated == (made.pag,) else "which fedci does not find"
+    console.print(f"The data were made from {made.pag}, {verdict}.", highlight=False, soft_wrap=True)
 
 
 def _cell(p: float) -> str:

@@ -28,7 +28,7 @@ MOST_DRAWN = 100
 
 
 def discovery(
-    files: Annotated[list[Path], typer.Argument(help="One .csv or .parquet file per site.", show_default=False)],
+    files: Annotated[list[Path], typer.Argument(help="One .csv or .parquet file per site, or one study file (.toml).", show_default=False)],
     alpha: Annotated[float, typer.Option(help="Significance level of the CI decisions.")] = 0.05,
     max_given: Annotated[int | None, typer.Option(help="Largest conditioning set.", min=0)] = None,
     method: Annotated[Method, typer.Option(help="How sites are brought together.")] = Method.FEDCI,

@@ -21,7 +21,7 @@ __all__ = ["independence"]
 def independence(
     x: Annotated[str, typer.Argument(help="One variable.")],
     y: Annotated[str, typer.Argument(help="The other.")],
-    files: Annotated[list[Path], typer.Argument(help="One .csv or .parquet file per site.", show_default=False)],
+    files: Annotated[list[Path], typer.Argument(help="One .csv or .parquet file per site, or one study file (.toml).", show_default=False)],
     given: Annotated[str, typer.Option(help="Conditioning variables, separated by commas.")] = "",
     method: Annotated[
         Method, typer.Option(help="Common models from sums (fedci), combined p-values (fisher), or all rows together (pooled).")

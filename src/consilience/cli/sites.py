@@ -7,11 +7,12 @@ from pathlib import Path
 
 from consilience.citest import CITest
 from consilience.data.reading import load
+from consilience.data.studyfile import read_study
 from consilience.errors import OptionError, UnknownVariableError
 from consilience.federation import Client, Server, pooled
 from consilience.glm.layout import Ordinal, SiteEffects
 
-__all__ = ["Method", "clients_of", "make_test", "write_ledgers"]
+__all__ = ["Method", "clients_of", "make_test", "pairs_of", "write_ledgers"]
 
 
 class Method(StrEnum):
@@ -30,12 +31,22 @@ def make_test(clients: list[Client], method: Method, site_effects: SiteEffects, 
 
 
 def clients_of(files: list[Path], kind: list[str] | None, levels: list[str] | None) -> list[Client]:
-    """One client per file, named after it; ``kind`` and ``levels`` are NAME=VALUE declarations for every file that has the column."""
-    kinds = _pairs("--kind", kind)
-    orders = {name: value.split(",") for name, value in _pairs("--levels", levels).items()}
+    """One client per file, named after it, or the sites of a single study file (.toml), with what it declares.
+
+    ``kind`` and ``levels`` are NAME=VALUE declarations for every file that has the column; they win over a study file's.
+    """
+    kinds, orders = pairs_of("--kind", kind), {name: value.split(",") for name, value in pairs_of("--levels", levels).items()}
     names = [file.stem for file in files]
     if len(set(names)) < len(names):
         names = [str(file) for file in files]
+    if any(file.suffix == ".toml" for file in files):
+        if len(files) > 1:
+            raise OptionError(f"A study file names the files of all sites, and stands alone; got {len(files)} files.")
+        study = read_study(files[0])
+        names, files = list(study.files), list(study.files.values())
+        # a kind that is declared anew goes without the study's levels
+        orders = {n: list(v.levels) for n, v in study.schema.items() if v.levels and n not in kinds} | orders
+        kinds = {n: v.kind.value for n, v in study.schema.items()} | kinds
     frames = [load(file, name) for name, file in zip(names, files, strict=True)]
     for variable in (*kinds, *orders):
         if not any(variable in frame.columns for frame in frames):
@@ -51,7 +62,8 @@ def clients_of(files: list[Path], kind: list[str] | None, levels: list[str] | No
     ]
 
 
-def _pairs(option: str, values: list[str] | None) -> dict[str, str]:
+def pairs_of(option: str, values: list[str] | None) -> dict[str, str]:
+    """NAME=VALUE options as a dictionary."""
     pairs: dict[str, str] = {}
     for value in values or []:
         name, sign, rest = value.partition("=")

@@ -1,5 +1,48 @@
-"""Synthetic sites, for demonstrations, tests and planning. Seeds give the same data on every machine."""
+"""Synthetic sites: for demonstrations, tests, planning, and the paper's simulation study. Seeds give the same data on every machine.
 
+=================================  =============================================================================
+modules                            what they do
+=================================  =============================================================================
+``randomness``, ``graphs``         random numbers; random MAGs and PAGs by density and criteria
+``scm``, ``partition``, ``sites``  mixed-kind models with site effects; who holds what; data of several sites
+``mixed``, ``example``, ``files``  sites of one fixed structure; the paper's first figure; a simulation as files
+``power``                          how many sites with how many rows an effect needs
+``answers``, ``methods``           a CI test from a table; the five methods of the study
+``design``, ``sizes``              the study's graphs and runs; how many of them
+``runs``, ``store``                one run; results on disk
+``variants``, ``experiment``       candidates of IOD's variants; the whole study
+``summary``, ``tables``            from records to numbers and tables
+``checks``, ``figures``            what must hold; drawings
+``paper``, ``statements``          the paper's numbers; sentences about ours and theirs
+``page``, ``report``               the page that puts them side by side; all files
+=================================  =============================================================================
+"""
+
+from consilience.simulate.example import introductory_example
+from consilience.simulate.files import write_files
+from consilience.simulate.graphs import count_tails, has_ordered_collider, random_mag, random_pag, random_pags
 from consilience.simulate.mixed import mixed_sites
+from consilience.simulate.partition import split_rows, split_variables
+from consilience.simulate.power import Power, power
+from consilience.simulate.scm import Model, random_kinds, random_model
+from consilience.simulate.sites import Simulation, from_graph
 
-__all__ = ["mixed_sites"]
+__all__ = [
+    "Model",
+    "Power",
+    "Simulation",
+    "count_tails",
+    "from_graph",
+    "has_ordered_collider",
+    "introductory_example",
+    "mixed_sites",
+    "power",
+    "random_kinds",
+    "random_mag",
+    "random_model",
+    "random_pag",
+    "random_pags",
+    "split_rows",
+    "split_variables",
+    "write_files",
+]

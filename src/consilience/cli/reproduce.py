@@ -1,0 +1,99 @@
+"""``consilience reproduce``: the paper's simulation study."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from consilience.simulate.checks import Check, check_results
+from consilience.simulate.experiment import Experiment, Results
+from consilience.simulate.figures import draw_figures, need_matplotlib
+from consilience.simulate.page import write_page
+from consilience.simulate.report import write_report
+from consilience.simulate.sizes import Size
+from consilience.simulate.tables import StudyTable, tables_of
+
+__all__ = ["reproduce"]
+
+SHOWN = ("accuracy-all", "log-ratio-iqr", "shd", "cohens-d")
+"""Tables that are printed; all of them are in files."""
+
+
+def reproduce(
+    size: Annotated[
+        Size, typer.Option(help="smoke: seconds; default: under half an hour on 2 cores; paper: all 10,800 runs.")
+    ] = Size.DEFAULT,
+    out: Annotated[
+        Path, typer.Option(help="Folder for results, tables, figures and the page. A run that was stopped goes on there.")
+    ] = Path("reproduction"),
+    jobs: Annotated[int, typer.Option(help="Processes; by default as many as there are processors.", min=1)] = os.cpu_count() or 1,
+    page: Annotated[Path | None, typer.Option(help="Write the page here, too, its figures in a folder beside it.")] = None,
+) -> None:
+    """Repeat the paper's simulation study: accuracy of CI decisions, p-values against the pooled test, distances of graphs.
+
+    Stop it whenever you like; the same command goes on where it was. Exit code 3 if the numbers do not show what they must.
+    """
+    need_matplotlib()  # before half an hour of work, not after
+    console = Console()
+    results = _run(Experiment(out, size), jobs)
+    command = f"consilience reproduce --size {size.value}"
+    written = write_report(results, out, command)
+    if page is not None:
+        write_page(results, page, page.stem, command)
+        draw_figures(results, page.parent / page.stem)
+    for table in tables_of(results):
+        if table.name in SHOWN:
+            console.print(f"[bold]{escape(table.title)}[/]", highlight=False)
+            console.print(_rich(table))
+    checks = check_results(results)
+    _show_checks(checks, console)
+    console.print(f"\n{len(written)} files in {escape(str(out))}; read {escape(str(written[0]))} first", highlight=False, soft_wrap=True)
+    if size is Size.SMOKE:
+        console.print("A smoke run is too small to show anything: its checks are printed, not enforced.", highlight=False)
+    raise typer.Exit(0 if size is Size.SMOKE or all(check.holds for check in checks) else 3)
+
+
+def _run(experiment: Experiment, jobs: int) -> Results:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), speed_estimate_period=600) as bar:
+        task = bar.add_task("simulating", total=None)
+        try:
+            return experiment.run(jobs, lambda done, total: bar.update(task, completed=done, total=total))
+        except KeyboardInterrupt:
+            bar.console.print(
+                f"stopped; what is done is in {escape(str(experiment.folder))}, and the same command goes on", highlight=False
+            )
+            raise
+
+
+def _rich(table: StudyTable) -> Table:
+    shown = Table(box=SIMPLE_HEAD, padding=(0, 1))
+    for i, heading in enumerate(table.head):
+        shown.add_column(heading, justify="left" if i < table.left else "right")
+    previous = ""
+    for row in table.rows:
+        shown.add_row(row[0] if row[0] != previous else "", *row[1:])
+        previous = row[0]
+    return shown
+
+
+def _show_checks(checks: list[Check], console: Console) -> None:
+    console.print("[bold]What the study must show[/]")
+    for check in checks:
+        sign = "[green]yes[/]" if check.holds else "[bold red]NO[/] "
+        console.print(f"  {sign}  {escape(check.claim)}\n       [dim]{escape(check.detail)}[/]", highlight=False, soft_wrap=True)

@@ -1,0 +1,167 @@
+"""Structural causal models over mixed kinds, with a site that shifts everything (the paper's section IV-A).
+
+Every variable is drawn from a generalized linear model over its parents. A predictor is a number or, for a discrete parent, the columns of
+its treatment coding; every column has a coefficient of its own. With η the sum over parents, and one more term for the site:
+
+===========  ======================================================================================
+continuous   N(η, 1)
+binary       P(1) = 1 / (1 + exp(-η))
+ordinal      P(X ≤ j) = 1 / (1 + exp(η - τ_j)); the four levels are equally probable at η = 0
+multinomial  P(X = j) ∝ exp(η_j), η_1 = 0: each level but the first has coefficients of its own
+latent       N(0, 1), whatever the site
+===========  ======================================================================================
+
+Coefficients are uniform on [-1, -0.2] ∪ [0.2, 1]. The site is a parent of every observed variable: each site but the first has a
+coefficient for each. There are no other intercepts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from consilience.data.kinds import Kind, Variable, as_kind
+from consilience.data.schema import Schema
+from consilience.errors import OptionError, UnknownNodeError, check_number
+from consilience.graph import DAG, MAG, canonical_dag
+from consilience.simulate.randomness import Seed, generator, logistic, signed_uniform
+
+__all__ = ["Model", "random_kinds", "random_model"]
+
+Floats = NDArray[np.float64]
+LEVELS = {Kind.CONTINUOUS: (), Kind.BINARY: ("0", "1"), Kind.ORDINAL: ("1", "2", "3", "4"), Kind.MULTINOMIAL: ("p", "q", "r", "s")}
+THRESHOLDS = [-math.log(3.0), 0.0, math.log(3.0)]
+"""Quartiles of the logistic distribution."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """A diagram (latent variables included), the observed variables, and coefficients.
+
+    ``coefficients[child][parent]`` has a row per level of the parent (one, if it is continuous) and a column per linear predictor of the
+    child; rows of first levels are zero. ``shifts[child]`` has a row per site.
+    """
+
+    dag: DAG
+    schema: Schema
+    coefficients: dict[str, dict[str, Floats]]
+    shifts: dict[str, Floats]
+
+    @property
+    def sites(self) -> int:
+        """How many sites the model knows."""
+        return len(next(iter(self.shifts.values())))
+
+    def sample(self, rows: Sequence[int], seed: Seed) -> list[pl.DataFrame]:
+        """So many rows for each site, with all observed variables."""
+        if len(rows) != self.sites:
+            raise OptionError(f"The model has {self.sites} sites, and rows are given for each; got {list(rows)}.")
+        rng = generator(seed)
+        site = np.repeat(np.arange(self.sites), rows)
+        values: dict[str, NDArray[Any]] = {}
+        for name in causal_order(self.dag):
+            values[name] = self._draw(name, values, site, rng)
+        frame = pl.DataFrame({name: _column(self.schema[name], values[name]) for name in self.schema})
+        ends = np.cumsum(rows).tolist()
+        return [frame[end - count : end] for count, end in zip(rows, ends, strict=True)]
+
+    def _draw(self, name: str, values: Mapping[str, NDArray[Any]], site: NDArray[np.int64], rng: np.random.Generator) -> NDArray[Any]:
+        n = len(site)
+        eta = self.shifts[name][site] if name in self.schema else np.zeros((n, 1))
+        for parent, weights in self.coefficients[name].items():
+            given = values[parent]
+            # a discrete parent picks its level's row: no matrix product, whose rounding could differ between machines
+            eta = eta + (weights[given] if _is_discrete(self.schema, parent) else given[:, None] * weights[0])
+        kind = self.schema[name].kind if name in self.schema else Kind.CONTINUOUS
+        if kind is Kind.CONTINUOUS:
+            drawn: NDArray[Any] = eta[:, 0] + rng.standard_normal(n)
+        elif kind is Kind.MULTINOMIAL:
+            gumbel = -np.log(-np.log(np.maximum(rng.random((n, eta.shape[1] + 1)), 1e-300)))
+            gumbel[:, 1:] += eta
+            drawn = np.argmax(gumbel, axis=1)
+        else:
+            drawn = np.digitize(eta[:, 0] + logistic(rng, n), [0.0] if kind is Kind.BINARY else THRESHOLDS)
+        return drawn
+
+
+def random_kinds(names: Sequence[str], seed: Seed, *, continuous: int = 2) -> dict[str, str]:
+    """A kind for each variable, all four equally probable, given that at least ``continuous`` of them are continuous.
+
+    >>> random_kinds("ABC", seed=4)
+    {'A': 'ordinal', 'B': 'continuous', 'C': 'continuous'}
+    """
+    if check_number("continuous", continuous, least=0) > len(names):
+        raise OptionError(f"At most {len(names)} variables can be continuous; got continuous={continuous}.")
+    rng, kinds = generator(seed), tuple(Kind)
+    while True:
+        drawn = [kinds[i] for i in rng.integers(len(kinds), size=len(names)).tolist()]
+        if drawn.count(Kind.CONTINUOUS) >= continuous:
+            return {name: kind.value for name, kind in zip(names, drawn, strict=True)}
+
+
+def random_model(
+    mag: MAG, sites: int, seed: Seed, *, kinds: Mapping[str, str | Kind] | None = None, least: float = 0.2, most: float = 1.0
+) -> Model:
+    """A model on the canonical diagram of ``mag``, with random coefficients and, where ``kinds`` does not say, random kinds.
+
+    >>> model = random_model(MAG.parse("A --> B, B <-> C"), sites=2, seed=1, kinds={"A": "binary", "B": "continuous", "C": "continuous"})
+    >>> model.dag, model.coefficients["B"]["A"].shape
+    (DAG.parse('A --> B, "L(B,C)" --> B, "L(B,C)" --> C'), (2, 1))
+    >>> [frame.shape for frame in model.sample([10, 20], seed=2)]
+    [(10, 3), (20, 3)]
+    """
+    check_number("sites", sites, least=1)
+    rng = generator(seed)
+    drawn = random_kinds(mag.labels, rng, continuous=min(2, len(mag)))
+    for name in kinds or {}:
+        if name not in mag:
+            raise UnknownNodeError(f"Kinds are given for nodes of the graph, {', '.join(mag.labels)}; got {name!r}.")
+    chosen = {name: as_kind((kinds or {}).get(name, drawn[name]), name) for name in mag.labels}
+    schema = Schema([Variable(name, kind, LEVELS[kind]) for name, kind in chosen.items()])
+    dag = canonical_dag(mag)
+    coefficients: dict[str, dict[str, Floats]] = {}
+    shifts: dict[str, Floats] = {}
+    for name in causal_order(dag):
+        width = 3 if name in schema and schema[name].kind is Kind.MULTINOMIAL else 1
+        coefficients[name] = {}
+        for parent in dag.parents(name):
+            discrete = _is_discrete(schema, parent)
+            weights = signed_uniform(rng, (len(schema[parent].levels) if discrete else 1, width), least, most)
+            if discrete:
+                weights[0] = 0.0
+            coefficients[name][parent] = weights
+        if name in schema:
+            shifts[name] = signed_uniform(rng, (sites, width), least, most)
+            shifts[name][0] = 0.0
+    return Model(dag, schema, coefficients, shifts)
+
+
+def causal_order(dag: DAG) -> list[str]:
+    """Parents before children; among those that may come next, the first in the alphabet."""
+    left, order = set(dag.labels), []
+    while left:
+        ready = min(name for name in left if not left.intersection(dag.parents(name)))
+        order.append(ready)
+        left.remove(ready)
+    return order
+
+
+def _is_discrete(schema: Schema, name: str) -> bool:
+    return name in schema and schema[name].kind.is_discrete
+
+
+def _column(variable: Variable, values: NDArray[Any]) -> pl.Series:
+    """Values in the type from which the kind would be inferred."""
+    if variable.kind is Kind.CONTINUOUS:
+        return pl.Series(variable.name, values, dtype=pl.Float64)
+    if variable.kind is Kind.BINARY:
+        return pl.Series(variable.name, values.astype(bool))
+    if variable.kind is Kind.ORDINAL:
+        return pl.Series(variable.name, values.astype(np.int64) + 1)
+    return pl.Series(variable.name, np.array(variable.levels)[values], dtype=pl.String)

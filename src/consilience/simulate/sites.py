@@ -1,0 +1,105 @@
+"""From a graph to the data of several sites, with the truth they were made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from consilience.data.kinds import Kind
+from consilience.data.schema import Schema
+from consilience.errors import GraphError, OptionError
+from consilience.federation.client import Client
+from consilience.graph import DAG, MAG, PAG, Mark, MixedGraph, Oracle, is_valid_pag, latent_projection, mag_to_pag, pag_to_mag
+from consilience.simulate.partition import split_rows, split_variables
+from consilience.simulate.randomness import Seed, generator
+from consilience.simulate.scm import Model, random_model
+
+__all__ = ["Simulation", "as_mag", "from_graph"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Simulation:
+    """Synthetic sites: one frame each, the schema of the study, the model that made the data, and its PAG over all variables."""
+
+    frames: dict[str, pl.DataFrame]
+    schema: Schema
+    model: Model
+    mag: MAG
+    pag: PAG
+
+    @property
+    def datasets(self) -> tuple[tuple[str, ...], ...]:
+        """The variables of each site."""
+        return tuple(tuple(frame.columns) for frame in self.frames.values())
+
+    def clients(self) -> list[Client]:
+        """The sites, with kinds and levels declared."""
+        return [
+            Client(
+                name,
+                frame,
+                kinds={v: self.schema[v].kind for v in frame.columns},
+                levels={v: self.schema[v].levels for v in frame.columns if self.schema[v].levels},
+            )
+            for name, frame in self.frames.items()
+        ]
+
+    def oracle(self) -> Oracle:
+        """What infinitely many rows at each site would say."""
+        return Oracle(self.mag, self.datasets)
+
+
+def from_graph(
+    graph: MixedGraph | str,
+    *,
+    n: int,
+    sites: int,
+    seed: Seed,
+    kinds: Mapping[str, str | Kind] | None = None,
+    exclusive: Iterable[str] = (),
+) -> Simulation:
+    """``n`` rows in all, from a random model on ``graph``, split evenly over ``sites`` sites.
+
+    ``graph`` is a PAG, a MAG, a DAG or text such as ``"A o-> C, B o-> C, C --> D"``; of a PAG the member without needless latent variables
+    is taken. Kinds are random, at least two of them continuous, unless ``kinds`` says otherwise. ``exclusive`` variables are measured
+    by every second (third, …) site only.
+
+    >>> made = from_graph("A o-> C, B o-> C, C --> D", n=400, sites=2, seed=1, exclusive="AD")
+    >>> {name: (frame.height, "".join(frame.columns)) for name, frame in made.frames.items()}
+    {'site1': (200, 'ABC'), 'site2': (200, 'BCD')}
+    >>> made.clients()[0].declarations["B"].variable == made.schema["B"]
+    True
+    """
+    mag = as_mag(graph)
+    rng = generator(seed)
+    rows, held = split_rows(n, sites), split_variables(mag.labels, exclusive, sites)
+    model = random_model(mag, sites, rng, kinds=kinds)
+    complete = model.sample(rows, rng)
+    width = len(str(sites))
+    frames = {f"site{k:0{width}d}": frame.select(names) for k, (frame, names) in enumerate(zip(complete, held, strict=True), start=1)}
+    return Simulation(frames, model.schema, model, mag, mag_to_pag(mag))
+
+
+def as_mag(graph: MixedGraph | str) -> MAG:
+    """The MAG that a graph, or its text, stands for.
+
+    >>> as_mag("A o-> C, B o-> C")
+    MAG.parse('A --> C, B --> C')
+    """
+    read = MixedGraph.parse(graph) if isinstance(graph, str) else graph
+    if isinstance(read, MAG):
+        return read
+    if isinstance(read, DAG):
+        return latent_projection(read, read.labels)
+    try:
+        if not (read.marks == Mark.CIRCLE).any():
+            return MAG(read.marks, read.labels)
+        pag = PAG(read.marks, read.labels)
+        if is_valid_pag(pag):
+            return pag_to_mag(pag)
+        reason = "its marks belong to no Markov equivalence class"
+    except GraphError as error:
+        reason = str(error)
+    raise OptionError(f"A graph to simulate from is a PAG, a MAG or a DAG; {str(read)!r} is none of them: {reason}")

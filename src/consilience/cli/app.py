@@ -11,9 +11,11 @@ import typer
 from rich.console import Console
 
 from consilience import __version__
+from consilience.cli.client import client_app
 from consilience.cli.demo import demo
 from consilience.cli.discovery import discovery
 from consilience.cli.independence import independence
+from consilience.cli.server import server_app
 from consilience.errors import ConsilienceError
 
 __all__ = ["app", "main"]
@@ -41,6 +43,8 @@ def _root(version: bool = typer.Option(False, "--version", callback=_version, is
 app.command("demo")(demo)
 app.command("test")(independence)
 app.command("discover")(discovery)
+app.add_typer(server_app, name="server")
+app.add_typer(client_app, name="client")
 
 
 def main() -> None:

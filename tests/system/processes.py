@@ -20,6 +20,9 @@ import polars as pl
 
 from consilience.data.schema import unite
 from consilience.federation import Client
+from consilience.service.agent import Home
+from consilience.service.agent import join as enter
+from consilience.service.invitation import read_invitation
 from consilience.service.tls import client_context
 
 OWNER, PASSWORD = "ada", "correct horse battery staple"
@@ -211,10 +214,6 @@ def running(folder: Path, **settings: str) -> Iterator[Server]:
 
 def enrol(server: Server, folder: Path, frames: Mapping[str, pl.DataFrame], body: dict[str, Any]) -> tuple[str, list[Agent]]:
     """A study, open, with all its sites joined: the agents share the work of joining in this process, so that it costs no start-up."""
-    from consilience.service.agent import Home
-    from consilience.service.agent import join as enter
-    from consilience.service.invitation import read_invitation
-
     study = server.do("POST", "/studies", body)["id"]
     paths = write_frames(folder, frames)
     agents = []

@@ -173,6 +173,7 @@ class Agent:
     def start(self, *options: str, yes: bool = True, **more: str) -> Agent:
         command = [*PROGRAM, "client", "run", "--home", str(self.home), "--data", str(self.data), *(["--yes"] if yes else []), *options]
         with self.log.open("ab") as log:
+            more = {"CONSILIENCE_CLIENT_BACKOFF_SECONDS": "0.5", **more}
             self.process = subprocess.Popen(command, env=environment(**more), stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         return self
 

@@ -130,7 +130,12 @@ def _run(client: Client, folder: StudyFolder, settings: AgentConfig, peers: dict
             console.print(escape(line), highlight=False, soft_wrap=True)
         for line in warnings:
             console.print(f"[bold yellow]note:[/] {escape(line)}", highlight=False, soft_wrap=True)
-        return True if settings.yes else typer.confirm("Do you agree, and may masked sums leave this site?", err=True)
+        if settings.yes:
+            return True
+        try:
+            return typer.confirm("Do you agree, and may masked sums leave this site?", err=True)
+        except typer.Abort:  # nobody is there to answer: that is a no
+            return False
 
     def say(words: str) -> None:
         console.print(escape(words), highlight=False, soft_wrap=True)

@@ -7,7 +7,6 @@ import logging
 import random
 import secrets
 import ssl
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -78,11 +77,10 @@ class Agent:
         """Answer until the study is over, whatever happens to the connection meanwhile."""
         attempt = refusals = 0
         while True:
-            begin = time.monotonic()
             try:
                 async with self._connect() as socket:
                     await self._open(socket)
-                    refusals = 0
+                    attempt = refusals = 0
                     return await self._answer(socket, site)
             except ssl.SSLCertVerificationError as error:
                 raise ChangedIdentityError(
@@ -103,8 +101,7 @@ class Agent:
                 raise UnreachableError(f"{self._uri} is no address: {error}.") from None
             if refusals >= MOST_REFUSALS:
                 raise AccessError(f"The server has refused this site {refusals} times; {why}. Ask the study's owner.")
-            attempt = 0 if time.monotonic() - begin > 60.0 else attempt + 1
-            pause = self._pause(attempt)
+            pause, attempt = self._pause(attempt), attempt + 1
             self._say(f"{why}; again in {pause:.1f} seconds")
             await asyncio.sleep(pause)
 

@@ -1,0 +1,87 @@
+"""A TCP proxy on loopback that holds every piece of data back for a while, in both directions, and keeps their order."""
+
+from __future__ import annotations
+
+import queue
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+
+class DelayingProxy:
+    """Four threads a connection: sockets are few here, and threads are simple."""
+
+    def __init__(self, target: int, delay: float) -> None:
+        self.delay, self._target = delay, target
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = int(self._listener.getsockname()[1])
+        self._sockets: list[socket.socket] = []
+        self._threads: list[threading.Thread] = []
+        self._start(self._accept)
+
+    def _start(self, work: object, *arguments: object) -> None:
+        thread = threading.Thread(target=work, args=arguments, daemon=True)  # type: ignore[arg-type]
+        self._threads.append(thread)
+        thread.start()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                near, _ = self._listener.accept()
+                self._sockets.append(near)
+                try:
+                    far = socket.create_connection(("127.0.0.1", self._target))
+                except OSError:
+                    near.close()
+                    continue
+                self._sockets.append(far)
+                for source, sink in ((near, far), (far, near)):
+                    source.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                    pieces: queue.Queue[tuple[float, bytes]] = queue.Queue()
+                    self._start(self._read, source, pieces)
+                    self._start(self._write, sink, pieces)
+
+    def _read(self, source: socket.socket, pieces: queue.Queue[tuple[float, bytes]]) -> None:
+        data = b"."
+        while data:
+            try:
+                data = source.recv(1 << 16)
+            except OSError:
+                data = b""
+            pieces.put((time.monotonic() + self.delay, data))
+
+    def _write(self, sink: socket.socket, pieces: queue.Queue[tuple[float, bytes]]) -> None:
+        while True:
+            due, data = pieces.get()
+            time.sleep(max(0.0, due - time.monotonic()))
+            try:
+                if not data:
+                    raise OSError
+                sink.sendall(data)
+            except OSError:
+                with suppress(OSError):
+                    sink.shutdown(socket.SHUT_RDWR)
+                return
+
+    def close(self) -> None:
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        for one in self._sockets:
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+        for thread in self._threads:
+            thread.join(5)
+        for one in self._sockets:
+            one.close()
+
+
+@contextmanager
+def delaying(target: int, delay: float) -> Iterator[DelayingProxy]:
+    proxy = DelayingProxy(target, delay)
+    try:
+        yield proxy
+    finally:
+        proxy.close()

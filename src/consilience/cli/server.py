@@ -121,12 +121,9 @@ def run(
     """
     need_service()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # many small runs: threads of one would wait for those of another
-    import uvicorn  # noqa: PLC0415
-
-    from consilience.federation.wire import FRAME_BYTES  # noqa: PLC0415
     from consilience.service.config import load_server  # noqa: PLC0415
     from consilience.service.logs import set_up_logs  # noqa: PLC0415
-    from consilience.service.server import create_app  # noqa: PLC0415
+    from consilience.service.server.serve import serve  # noqa: PLC0415
 
     settings = load_server(
         config, home=home, host=host, port=port, public_url=public_url, tls_cert=tls_cert, tls_key=tls_key, behind_proxy=behind_proxy
@@ -141,26 +138,7 @@ def run(
     logging.getLogger("consilience.server").info(
         "serving", extra={"url": settings.public_url, "fingerprint": identity.fingerprint_text, "tls": bool(settings.tls_cert)}
     )
-    uvicorn.run(
-        create_app(settings, identity),
-        host=settings.host,
-        port=settings.port,
-        ssl_certfile=settings.tls_cert or None,
-        ssl_keyfile=settings.tls_key or None,
-        ws="websockets-sansio",
-        ws_max_size=FRAME_BYTES + 1,
-        ws_max_queue=4,
-        ws_ping_interval=settings.heartbeat_seconds,
-        ws_ping_timeout=settings.heartbeat_seconds,
-        ws_per_message_deflate=False,
-        limit_concurrency=settings.max_connections,
-        proxy_headers=settings.behind_proxy,
-        forwarded_allow_ips="*" if settings.behind_proxy else None,
-        server_header=False,
-        access_log=False,
-        log_config=None,
-        timeout_graceful_shutdown=5,
-    )
+    serve(settings, identity)
 
 
 def _complete(settings: ServerConfig) -> ServerConfig:

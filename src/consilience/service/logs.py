@@ -37,5 +37,5 @@ def set_up_logs(level: str = "INFO") -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
-    for noisy in ("uvicorn.access", "httpx", "httpcore", "websockets"):
+    for noisy in ("uvicorn.access", "uvicorn.error", "httpx", "httpcore", "websockets"):
         logging.getLogger(noisy).setLevel("WARNING")

@@ -2,6 +2,7 @@
 
 =============  ==========================================================================
 ``app``        the FastAPI factory
+``serve``      the application behind a socket
 ``models``     what the REST interface takes and gives
 ``routes``     accounts, studies, results, progress, operations
 ``passwords``  argon2

@@ -1,0 +1,44 @@
+"""The application behind a socket: uvicorn, with bounds on everything that comes from outside."""
+
+from __future__ import annotations
+
+import uvicorn
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from consilience.federation.wire import FRAME_BYTES
+from consilience.secagg import Identity
+from consilience.service.config import ServerConfig
+from consilience.service.server.app import create_app
+
+__all__ = ["serve"]
+
+
+class _Impatient(WebSocketsSansIOProtocol):
+    """A site that misses a heartbeat is gone now: a TLS connection would wait half a minute for its good-bye."""
+
+    def keepalive_timeout(self) -> None:
+        super().keepalive_timeout()
+        self.transport.abort()
+
+
+def serve(config: ServerConfig, identity: Identity) -> None:
+    """Serve until stopped."""
+    uvicorn.run(
+        create_app(config, identity),
+        host=config.host,
+        port=config.port,
+        ssl_certfile=config.tls_cert or None,
+        ssl_keyfile=config.tls_key or None,
+        ws=_Impatient,
+        ws_max_size=FRAME_BYTES + 1,
+        ws_ping_interval=config.heartbeat_seconds,
+        ws_ping_timeout=config.heartbeat_seconds,
+        ws_per_message_deflate=False,  # masked numbers do not compress, and bombs do
+        limit_concurrency=config.max_connections,
+        proxy_headers=config.behind_proxy,
+        forwarded_allow_ips="*" if config.behind_proxy else None,
+        server_header=False,
+        access_log=False,
+        log_config=None,
+        timeout_graceful_shutdown=5,
+    )

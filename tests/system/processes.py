@@ -210,7 +210,7 @@ def running(folder: Path, **settings: str) -> Iterator[Server]:
     try:
         yield server.start()
     finally:
-        server.stop()
+        server.kill()
 
 
 def enrol(server: Server, folder: Path, frames: Mapping[str, pl.DataFrame], body: dict[str, Any]) -> tuple[str, list[Agent]]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from consilience.data.schema import Schema
-from consilience.errors import MessageFormatError
 from consilience.federation.messages import VERSION
 from consilience.federation.terms import Dropout, Method, Terms
+from consilience.federation.wire import decode_wire
 from consilience.glm.layout import SiteEffects
 from consilience.secagg import fingerprint_of, fingerprint_text
 from consilience.secagg.context import pack, sha256
@@ -119,7 +119,5 @@ _decoder = msgspec.msgpack.Decoder(Contract)
 
 def decode_contract(data: bytes) -> Contract:
     """A contract from bytes; :class:`MessageFormatError` if it is not one."""
-    try:
-        return _decoder.decode(data)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise MessageFormatError(f"A contract must be MessagePack of version {VERSION}; got {len(data)} bytes: {error}.") from None
+    found: Contract = decode_wire(data, _decoder)
+    return found

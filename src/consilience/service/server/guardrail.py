@@ -6,16 +6,13 @@ import json
 import logging
 import time
 
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 __all__ = ["Guardrail"]
 
 _log = logging.getLogger("consilience.server.http")
 _TOO_LONG = json.dumps({"error": "MessageSizeError", "message": "The body of a request is longer than this server takes."}).encode()
-
-
-class _TooLongError(Exception):
-    """The body went over the limit while it was read."""
 
 
 class Guardrail:
@@ -35,8 +32,8 @@ class Guardrail:
             nonlocal seen
             message = await receive()
             seen += len(message.get("body", b""))
-            if seen > self._most:
-                raise _TooLongError
+            if seen > self._most:  # the application answers with it: it has not begun to
+                raise HTTPException(413, "The body of a request is longer than this server takes.")
             return message
 
         async def noted(message: Message) -> None:
@@ -50,12 +47,11 @@ class Guardrail:
 
         try:
             if _declared_length(scope) > self._most:
-                raise _TooLongError
-            await self._app(scope, counted, noted)
-        except _TooLongError:
-            headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
-            await noted({"type": "http.response.start", "status": 413, "headers": headers})
-            await send({"type": "http.response.body", "body": _TOO_LONG})
+                headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
+                await noted({"type": "http.response.start", "status": 413, "headers": headers})
+                await send({"type": "http.response.body", "body": _TOO_LONG})
+            else:
+                await self._app(scope, counted, noted)
         finally:
             took = round(1000.0 * (time.perf_counter() - begin), 1)
             _log.info("request", extra={"method": scope["method"], "path": scope["path"], "status": status, "ms": took})

@@ -13,12 +13,21 @@ from consilience.service.server.app import create_app
 __all__ = ["serve"]
 
 
+GOODBYE_SECONDS = 1.0
+
+
 class _Impatient(WebSocketsSansIOProtocol):
-    """A site that misses a heartbeat is gone now: a TLS connection would wait half a minute for its good-bye."""
+    """A TLS connection waits half a minute for the other side's good-bye. Not for a site that misses a heartbeat, which is gone now,
+    and not for somebody whose frame is too long, who would go on sending it.
+    """
 
     def keepalive_timeout(self) -> None:
         super().keepalive_timeout()
         self.transport.abort()
+
+    def handle_parser_exception(self) -> None:
+        super().handle_parser_exception()
+        self.loop.call_later(GOODBYE_SECONDS, self.transport.abort)
 
 
 def serve(config: ServerConfig, identity: Identity) -> None:

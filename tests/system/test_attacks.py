@@ -109,10 +109,7 @@ def test_a_message_of_ten_gigabytes_is_not_read(server: Server, folder: Path) ->
     with tls(server) as link:
         link.sendall(b"POST /api/v1/login HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
         chunk = b"100000\r\n" + b" " * (1 << 20) + b"\r\n"
-        link.settimeout(2)  # the server reads no more, and a full pipe is as good as a closed one
-        with suppress(OSError):
-            for _ in range(10 * 1024):
-                link.sendall(chunk)
+        assert streamed(link, b"", chunk) < 200 << 20
     assert memory(server) - before < GROWTH
     assert server.http.get("/health").status_code == 200
 
@@ -129,7 +126,8 @@ def streamed(link: ssl.SSLSocket, header: bytes, then: bytes) -> int:
     with suppress(OSError):
         link.sendall(header)
         while sent < 10 * GIGABYTE:
-            link.sendall(block)
+            if header:
+                link.sendall(block)
             if then:
                 link.sendall(then)
             sent += len(block)

@@ -40,6 +40,8 @@ class Guardrail:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
+                if seen > self._most:  # the rest of the body is not read: it has no end
+                    message["headers"] = [*message.get("headers", []), (b"connection", b"close")]
                 known = {name.lower() for name, _ in message.get("headers", [])}
                 if b"cache-control" not in known:
                     message["headers"] = [*message.get("headers", []), (b"cache-control", b"no-store")]

@@ -160,7 +160,7 @@ def cancel(study: StudyId, server: Server = "", ca: Ca = "") -> None:
 @study_app.command("watch")
 def watch(study: StudyId, server: Server = "", ca: Ca = "") -> None:
     """Follow a study until it is over. Exit code 0 if it finished, 3 if not."""
-    console, last = Console(), ""
+    console, end = Console(), ""
     with _client(server, ca) as client, client.stream("GET", f"/studies/{study}/events", timeout=None) as reply:
         if reply.status_code >= 400:
             reply.read()
@@ -173,8 +173,8 @@ def watch(study: StudyId, server: Server = "", ca: Ca = "") -> None:
                 body = json.loads(line[6:])
                 body.pop("time", None)
                 console.print(f"{kind} {escape(json.dumps(body, ensure_ascii=False)) if body else ''}", highlight=False, soft_wrap=True)
-                last = kind
-    raise typer.Exit(0 if last == "finished" else 3)
+                end = kind if kind in ("finished", "failed", "cancelled") else end  # sites may leave after the end
+    raise typer.Exit(0 if end == "finished" else 3)
 
 
 @study_app.command("result")

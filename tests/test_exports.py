@@ -97,9 +97,9 @@ def test_imports_go_down(file: Path) -> None:
 
 
 def test_every_folder_is_a_room_with_a_docstring() -> None:
-    folders = {module_name(file) for file in FILES if file.name == "__init__.py" and file.parent != ROOT}
-    assert {folder.split(".")[1] for folder in folders} <= set(ROOMS)
-    assert all(importlib.import_module(folder).__doc__ for folder in folders)
+    folders = [file.parent for file in FILES if file.name == "__init__.py" and file.parent != ROOT]
+    assert {folder.name for folder in folders if folder.parent == ROOT} <= set(ROOMS)
+    assert all(importlib.import_module(module_name(folder / "__init__.py")).__doc__ for folder in folders)
 
 
 @pytest.mark.parametrize("file", [f for f in FILES if f.relative_to(ROOT).parts[0] != "cli"], ids=module_name)

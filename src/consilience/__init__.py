@@ -26,7 +26,7 @@ from consilience.citest import CIResult, CITest, Direction
 from consilience.data import Kind, Schema, Variable
 from consilience.federation import Client, Server, fisher, pooled
 from consilience.graph import DAG, MAG, PAG, Oracle, normalised_shd, shd
-from consilience.iod import Discovery, discover
+from consilience.iod import Decision, Discovery, Knowledge, Summary, discover
 
 __version__ = "0.1.0"
 
@@ -37,12 +37,15 @@ __all__ = [
     "CIResult",
     "CITest",
     "Client",
+    "Decision",
     "Direction",
     "Discovery",
     "Kind",
+    "Knowledge",
     "Oracle",
     "Schema",
     "Server",
+    "Summary",
     "Variable",
     "__version__",
     "discover",

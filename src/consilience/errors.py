@@ -84,6 +84,7 @@
     │   ├── NotMaximalError          a MAG with two non-adjacent nodes that no set separates
     │   ├── UndirectedEdgeError      an undirected edge (selection bias), where only latent variables are allowed for
     │   └── InvalidPAGError          a PAG that stands for no Markov equivalence class
+    ├── KnowledgeError               background knowledge that cannot be read, contradicts itself or names strange variables
     └── QuestionError                a conditional-independence question that has no meaning
         ├── UnknownVariableError     a variable that no site measures and no schema declares
         ├── SameVariableError        X and Y are one variable
@@ -124,6 +125,7 @@ __all__ = [
     "KeyFormatError",
     "KindConflictError",
     "KindError",
+    "KnowledgeError",
     "LabelError",
     "LevelConflictError",
     "LifeCycleError",
@@ -536,6 +538,10 @@ class InvalidPAGError(GraphError):
     """A PAG that stands for no Markov equivalence class."""
 
 
+class KnowledgeError(ConsilienceError, ValueError):
+    """Background knowledge that cannot be read, contradicts itself or names strange variables."""
+
+
 def check_option(name: str, value: str, allowed: tuple[str, ...]) -> str:
     """Return ``value`` if it is one of ``allowed``, else raise :class:`OptionError` with the list.
 
@@ -545,6 +551,17 @@ def check_option(name: str, value: str, allowed: tuple[str, ...]) -> str:
     if value not in allowed:
         raise OptionError(f"{name} must be one of {', '.join(allowed)}; got {value!r}.")
     return value
+
+
+def check_whole(name: str, value: object, least: int) -> int:
+    """Return ``value`` if it is a whole number of at least ``least``, else raise :class:`OptionError`.
+
+    >>> check_whole("limit", 10, least=1)
+    10
+    """
+    if isinstance(value, int) and not isinstance(value, bool) and value >= least:
+        return value
+    raise OptionError(f"{name} must be a whole number of at least {least}; got {value!r}.")
 
 
 def check_number(name: str, value: object, least: float) -> float:

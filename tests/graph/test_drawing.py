@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 
 from consilience.errors import OptionError
 from consilience.graph import DAG, PAG, Mark, MixedGraph
+from consilience.graph.crowding import CLEARANCE, MARGIN
 from consilience.graph.drawing import positions_of, to_svg
-from consilience.graph.layout import CLEARANCE, MARGIN, place
+from consilience.graph.layout import place
+from consilience.graph.shapes import STYLE
 
 SVG = "{http://www.w3.org/2000/svg}"
 NAMES = {Mark.CIRCLE: "circle", Mark.ARROW: "arrow", Mark.TAIL: "tail"}
@@ -191,12 +193,12 @@ def test_marks_at_the_two_ends_of_an_edge_do_not_touch() -> None:
         assert all(np.linalg.norm(edge.line[-1] - edge.line[0]) > 10.0 for edge in picture.edges)
 
 
-def test_bidirected_edges_also_differ_in_colour_and_dashes() -> None:
-    root = ET.fromstring(to_svg(PAG.parse("A <-> B, B o-> C")))
-    bidirected, other = root.findall(f"{SVG}g[@class='edge']")
+def test_bidirected_edges_also_differ_in_colour_and_none_is_dashed() -> None:
+    """Dashes say that only some of several graphs have an edge."""
+    svg = to_svg(PAG.parse("A <-> B, B o-> C"))
+    bidirected, other = ET.fromstring(svg).findall(f"{SVG}g[@class='edge']")
     assert bidirected.attrib["stroke"] != other.attrib["stroke"]
-    lines = [edge.find(f"{SVG}path[@class='line']") for edge in (bidirected, other)]
-    assert [line is not None and "stroke-dasharray" in line.attrib for line in lines] == [True, False]
+    assert "stroke-dasharray" not in svg
 
 
 # Places
@@ -300,6 +302,11 @@ def test_several_graphs_are_drawn_alike() -> None:
     assert centres[0] == centres[1]
 
 
+def test_graphs_pass_positions_on() -> None:
+    boxes = read(PAG.parse("A o-> B").to_svg(positions={"A": (0.0, 0.0), "B": (0.0, 200.0)})).boxes
+    assert (boxes["A"].x, boxes["B"].x, boxes["B"].y - boxes["A"].y) == (0.0, 0.0, 200.0)
+
+
 def test_positions_in_small_units_are_enlarged_as_a_whole() -> None:
     boxes = read(to_svg(PAG.parse("A o-> B, B o-> C"), positions={"A": (0.0, 0.0), "B": (1.0, 0.0), "C": (1.0, 2.0)})).boxes
     a, b, c = (np.array(boxes[label][:2]) for label in "ABC")
@@ -375,7 +382,7 @@ def test_hostile_labels_stay_text() -> None:
     allowed = {"class", "d", "x", "y", "width", "height", "rx", "cx", "cy", "r", "fill", "stroke", "text-anchor"}
     for element in picture.root.iter():
         names = {name for name in element.attrib if not name.startswith(("data-", "stroke-", "font-"))}
-        assert names <= (allowed if element is not picture.root else {"class", "role", "aria-label", "viewBox", "width", "height", "style"})
+        assert names <= (allowed if element is not picture.root else {"class", "role", "aria-label", "viewBox", "width", "height"})
     assert "<script" not in svg
 
 
@@ -423,8 +430,16 @@ def test_the_picture_needs_nothing_from_outside_and_can_stand_beside_others() ->
     style = ET.fromstring(svg).find(f"{SVG}style")
     assert style is not None
     assert style.text is not None
-    rules = re.findall(r"([^{}]+)\{[^{}]+\}", style.text.replace("@media (prefers-color-scheme:dark){", ""))
+    rules = re.findall(r"([^{}]+)\{[^{}]+\}", style.text.replace("@media screen and (prefers-color-scheme:dark){", ""))
     assert all(rule.startswith((".consilience-graph ", "svg.consilience-graph")) for rule in rules)
+
+
+def test_a_page_may_hold_the_style_of_its_pictures() -> None:
+    graph = PAG.parse("A o-> B, B <-> C")
+    alone, embedded = to_svg(graph), to_svg(graph, embedded=True)
+    assert "style" not in embedded
+    assert STYLE in alone
+    assert re.sub("<style>.*</style>", "", alone) == embedded
 
 
 def luminance(colour: str) -> float:

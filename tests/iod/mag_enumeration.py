@@ -1,9 +1,11 @@
-"""Every MAG without undirected edges over 3, 4 or 5 nodes, grouped by independence model: an oracle for graph code and for IOD.
+"""Every MAG over 3, 4 or 5 nodes, grouped by independence model: an oracle for graph code and for IOD.
 
 Nothing here comes from the package, so that it can judge the package. Definitions only, no orientation rule, no theorem on equivalence:
 
-- a mixed graph has one of four states per pair of nodes: no edge, i -> j, i <- j, i <-> j;
-- it is ancestral if no arrowhead points at an ancestor of the node at the other end (so: no directed and no almost directed cycle);
+- a mixed graph has one of four states per pair of nodes: no edge, i -> j, i <- j, i <-> j; with selection bias a fifth,
+  i --- j;
+- it is ancestral if no arrowhead points at an ancestor of the node at the other end (so: no directed and no almost directed cycle), nor at
+  the end of an undirected edge;
 - it is maximal if every pair that is not adjacent is m-separated by some set of other nodes;
 - two MAGs are equivalent if they have the same m-separations, all of them; the PAG of a class has the marks that all its members share.
 
@@ -40,6 +42,9 @@ NONE, CIRCLE, ARROW, TAIL = 0, 1, 2, 3
 COUNTS: Final = {2: (4, 2), 3: (56, 11), 4: (2_492, 248), 5: (328_924, 24_259)}
 """Number of nodes: (MAGs, Markov equivalence classes)."""
 
+COUNTS_WITH_SELECTION: Final = {1: (1, 1), 2: (5, 2), 3: (72, 11), 4: (3_045, 251), 5: (379_052, 24_566)}
+"""The same if there may be undirected edges."""
+
 Bools = npt.NDArray[np.bool_]
 Marks = npt.NDArray[np.int8]
 Codes = npt.NDArray[np.uint32]
@@ -70,13 +75,15 @@ class Enumeration:
 
     n: int
     codes: Codes
-    """[N] two bits per pair, pairs in the order of `combinations`: the lower is an arrowhead at j, the upper at i; 0 is no edge."""
+    """[N] a digit per pair, pairs in the order of `combinations`: 0 no edge, 1 an arrowhead at j, 2 at i, 3 at both, 4 at neither."""
     class_of: npt.NDArray[np.int32]
     """[N] the class of each MAG."""
     models: Bools
     """[C, bits] the m-separations of each class; `index` gives the bit."""
     pags: Marks
     """[C, n, n] the PAG of each class."""
+    states: int = 4
+    """The base of the codes; 5 if there may be undirected edges."""
 
     def __post_init__(self) -> None:
         for array in (self.codes, self.class_of, self.models, self.pags):
@@ -85,7 +92,7 @@ class Enumeration:
     @cached_property
     def mags(self) -> Marks:
         """[N, n, n] the marks of each MAG."""
-        marks = _marks(self.codes, self.n)
+        marks = _marks(self.codes, self.n, self.states)
         marks.flags.writeable = False
         return marks
 
@@ -125,75 +132,86 @@ class Enumeration:
         return np.flatnonzero(agree)
 
 
-def build(n: int) -> Enumeration:
+def build(n: int, *, selection_bias: bool = False) -> Enumeration:
     """Enumerate all MAGs over n nodes, without the cache."""
-    if n not in COUNTS:
-        message = f"number of nodes must be one of {sorted(COUNTS)}, not {n}"
+    counts = COUNTS_WITH_SELECTION if selection_bias else COUNTS
+    if n not in counts:
+        message = f"number of nodes must be one of {sorted(counts)}, not {n}"
         raise ValueError(message)
-    codes: Codes = np.arange(4 ** (n * (n - 1) // 2), dtype=np.uint32)
-    codes = codes[_ancestral(_arrowheads(codes, n), len(codes))]
-    models = _separations(_arrowheads(codes, n), len(codes))
-    maximal = _maximal(codes, models, n)
+    states = 5 if selection_bias else 4
+    codes: Codes = np.arange(states ** (n * (n - 1) // 2), dtype=np.uint32)
+    codes = codes[_ancestral(*_ends(codes, n, states), len(codes))]
+    models = _separations(*_ends(codes, n, states), len(codes))
+    maximal = _maximal(codes, models, n, states)
     codes, models = codes[maximal], models[maximal]
     packed, inverse = np.unique(np.packbits(models, axis=1), axis=0, return_inverse=True)
     class_of = inverse.reshape(-1).astype(np.int32)
     classes: Bools = np.unpackbits(packed, axis=1, count=models.shape[1]).astype(bool)
-    found = Enumeration(n, codes, class_of, classes, _invariant_marks(_marks(codes, n), class_of))
+    found = Enumeration(n, codes, class_of, classes, _invariant_marks(_marks(codes, n, states), class_of), states)
     _check_counts(found)
     return found
 
 
 def _check_counts(found: Enumeration) -> None:
     counts = len(found.codes), len(found.models)
-    if counts != COUNTS[found.n]:
-        message = f"{found.n} nodes: {counts} MAGs and classes, not {COUNTS[found.n]}"
+    expected = (COUNTS if found.states == 4 else COUNTS_WITH_SELECTION)[found.n]
+    if counts != expected:
+        message = f"{found.n} nodes: {counts} MAGs and classes, not {expected}"
         raise AssertionError(message)
 
 
-def _arrowheads(codes: Codes, n: int) -> Bits:
-    """[n, n, graphs / 8]: at [i, j], which graphs have an arrowhead at j on an edge between i and j."""
-    heads = np.zeros((n, n, -(-len(codes) // 8)), dtype=np.uint8)
+def _digit(codes: Codes, pair: int, states: int) -> Codes:
+    digit: Codes = codes // np.uint32(states**pair) % np.uint32(states)
+    return digit
+
+
+def _ends(codes: Codes, n: int, states: int) -> tuple[Bits, Bits]:
+    """[n, n, graphs / 8], twice: at [i, j], which graphs have an arrowhead, and which a tail, at j on an edge between i and j."""
+    heads, tails = (np.zeros((n, n, -(-len(codes) // 8)), dtype=np.uint8) for _ in range(2))
     for pair, (i, j) in enumerate(combinations(range(n), 2)):
-        heads[i, j] = np.packbits(codes >> (2 * pair) & 1)
-        heads[j, i] = np.packbits(codes >> (2 * pair + 1) & 1)
-    return heads
+        state = _digit(codes, pair, states)
+        for a, b, head, tail in ((i, j, (1, 3), (2, 4)), (j, i, (2, 3), (1, 4))):
+            heads[a, b] = np.packbits(np.isin(state, head))
+            tails[a, b] = np.packbits(np.isin(state, tail))
+    return heads, tails
 
 
-def _marks(codes: Codes, n: int) -> Marks:
+def _marks(codes: Codes, n: int, states: int) -> Marks:
     """[graphs, n, n]: the marks of each graph."""
-    at = np.array([NONE, ARROW, TAIL, ARROW], dtype=np.int8)  # by state (none, i -> j, i <- j, i <-> j): the mark at j
-    mirrored = np.array([NONE, TAIL, ARROW, ARROW], dtype=np.int8)
+    at = np.array([NONE, ARROW, TAIL, ARROW, TAIL], dtype=np.int8)  # by state (none, i -> j, i <- j, i <-> j, i --- j): the mark at j
+    mirrored = np.array([NONE, TAIL, ARROW, ARROW, TAIL], dtype=np.int8)
     marks = np.zeros((len(codes), n, n), dtype=np.int8)
     for pair, (i, j) in enumerate(combinations(range(n), 2)):
-        state = codes >> (2 * pair) & 3
+        state = _digit(codes, pair, states)
         marks[:, i, j] = at[state]
         marks[:, j, i] = mirrored[state]
     return marks
 
 
-def _descent(heads: Bits) -> Bits:
+def _descent(heads: Bits, tails: Bits) -> Bits:
     """At [i, j], which graphs have a directed path with at least one edge from i to j."""
     n = len(heads)
-    descent = heads & ~heads.transpose(1, 0, 2)
+    descent = heads & tails.transpose(1, 0, 2)
     for k in range(n):
         for i in range(n):
             descent[i] |= descent[i, k] & descent[k]
     return descent
 
 
-def _ancestral(heads: Bits, graphs: int) -> Bools:
-    """Which graphs have no arrowhead at an ancestor of the node at the other end."""
-    bad = np.bitwise_or.reduce(heads & _descent(heads).transpose(1, 0, 2), axis=(0, 1))
+def _ancestral(heads: Bits, tails: Bits, graphs: int) -> Bools:
+    """Which graphs have no arrowhead at an ancestor of the node at the other end, nor at the end of an undirected edge."""
+    bad = np.bitwise_or.reduce(heads & _descent(heads, tails).transpose(1, 0, 2), axis=(0, 1))
+    pointed, undirected = np.bitwise_or.reduce(heads, axis=0), np.bitwise_or.reduce(tails & tails.transpose(1, 0, 2), axis=0)
+    bad |= np.bitwise_or.reduce(pointed & undirected, axis=0)
     ancestral: Bools = np.unpackbits(bad, count=graphs) == 0
     return ancestral
 
 
-def _separations(heads: Bits, graphs: int) -> Bools:
+def _separations(heads: Bits, tails: Bits, graphs: int) -> Bools:
     """[graphs, bits]: the independence model of each graph."""
     n = len(heads)
-    ancestor = _descent(heads)
+    ancestor = _descent(heads, tails)
     ancestor[range(n), range(n)] = 0xFF  # of itself
-    tails = heads.transpose(1, 0, 2) & ~heads
     model = np.empty((len(questions(n)), heads.shape[-1]), dtype=np.uint8)
     for source in range(n - 1):
         for given in range(2**n):
@@ -238,12 +256,12 @@ def _reached(source: int, given: int, heads: Bits, tails: Bits, ancestor: Bits) 
     return reached
 
 
-def _maximal(codes: Codes, models: Bools, n: int) -> Bools:
+def _maximal(codes: Codes, models: Bools, n: int, states: int) -> Bools:
     """Which graphs separate every pair without an edge by some set; that no set separates a pair with an edge is asserted."""
     maximal = np.ones(len(codes), dtype=bool)
     sets = 2 ** (n - 2)
     for pair in range(n * (n - 1) // 2):
-        adjacent = (codes >> (2 * pair) & 3) != 0
+        adjacent = _digit(codes, pair, states) != 0
         separable = models[:, pair * sets : (pair + 1) * sets].any(axis=1)
         if (adjacent & separable).any():
             message = "an adjacent pair is separated"
@@ -280,6 +298,16 @@ def load(n: int) -> Enumeration:
         with contextlib.suppress(OSError):
             write(found, cache_path(n))
     return found
+
+
+@cache
+def load_with_selection(n: int) -> Enumeration:
+    """The enumeration over n nodes with undirected edges; used so rarely that it is not worth a file.
+
+    >>> len(load_with_selection(3).mags), len(load_with_selection(3).pags)
+    (72, 11)
+    """
+    return build(n, selection_bias=True)
 
 
 def cache_path(n: int) -> Path:

@@ -226,6 +226,7 @@ def test_the_log_is_json_and_has_no_secret(server: Server, folder: Path) -> None
 
 
 def test_health_and_metrics(server: Server) -> None:
+    server.do("POST", "/studies", declaration(frames_of(2)))
     assert server.http.get("/health").json()["status"] == "ok"
     text = server.http.get("/metrics").text
     assert "# TYPE consilience_rounds_total counter" in text

@@ -40,6 +40,10 @@ class CITest(ABC):
     def answer(self, questions: Sequence[Question], progress: Progress | None = None) -> list[CIResult]:
         """Answer checked questions, in order."""
 
+    def disclosed(self) -> pl.DataFrame | None:
+        """What has left each site so far: one row a site, with messages, numbers, bytes and refusals. None if there are no ledgers."""
+        return None
+
     def test(self, x: str, y: str, given: Iterable[str] = ()) -> CIResult:
         """Test X ⫫ Y | given."""
         return self.test_many([(x, y, given)])[0]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+import polars as pl
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from consilience.citest import CIResult
 from consilience.federation import Client
-from consilience.iod import Discovery
+from consilience.iod import Decision, Discovery
 
 __all__ = ["format_p", "kinds_table", "result_table", "show_discovery"]
 
@@ -77,17 +79,43 @@ def result_table(result: CIResult, method: str) -> Table:
 
 
 def show_discovery(found: Discovery, console: Console) -> None:
-    """Local PAGs and the list of PAGs, as edges in text."""
+    """Local PAGs, the list of PAGs as edges in text, and what is to be said about them."""
     for held, pag in zip(found.datasets, found.local_pags, strict=True):
         console.print(f"[bold]data set {escape(', '.join(held))}[/]: {escape(str(pag))}", highlight=False)
+    count = f"{len(found.pags)}{'' if found.complete else ' or more'}"
+    best = found.resolve == "optimal" and found.conflicts
+    verb = f"overrule{'s' if count == '1' else ''} the least" if best else f"agree{'s' if count == '1' else ''} with every data set"
     console.print(
-        f"\n[bold]{len(found.pags)} {'PAG agrees' if len(found.pags) == 1 else 'PAGs agree'}[/] with every data set "
-        f"({found.tests.height} tests at {found.alpha:g}; candidates: {found.candidates})",
+        f"\n[bold]{count} PAG{'' if count == '1' else 's'} {verb}[/] ({found.tests.height} tests at {found.alpha:g})",
         highlight=False,
     )
     for number, pag in enumerate(found.pags[:MOST_SHOWN], start=1):
         console.print(f"{number:3d}  {escape(str(pag))}", highlight=False)
     if len(found.pags) > MOST_SHOWN:
         console.print(f"     … and {len(found.pags) - MOST_SHOWN} more; --out or --json has all of them", highlight=False)
-    if not found.pags:
-        console.print("     No graph agrees with all CI decisions: some of them contradict each other.", highlight=False)
+    if len(found.pags) > 1 or not found.complete:
+        console.print(f"\n[bold]In all of them[/]: {escape(_certain(found))}", highlight=False)
+    _show_decisions("These decisions cannot hold together; without any one of them they could:", found.conflicts, console)
+    _show_decisions("Overruled:", found.overruled, console)
+    if found.conflicts and not found.pags and found.resolve == "strict":
+        console.print("\n--resolve optimal finds the graphs that overrule the least evidence.", highlight=False)
+
+
+def _certain(found: Discovery) -> str:
+    """The edges that all graphs have, with the marks that they share."""
+    rows = found.summary.frame.filter(pl.col("edge") == "all").iter_rows(named=True)
+    return ", ".join(f"{row['x']} {_shared(row, 'x', '<')}-{_shared(row, 'y', '>')} {row['y']}" for row in rows) or "no edge"
+
+
+def _shared(row: dict[str, Any], end: str, head: str) -> str:
+    marks = {"arrow": head, "tail": "-", "circle": "o"}
+    return next((sign for name, sign in marks.items() if row[f"{name}_at_{end}"] == "all"), "?")
+
+
+def _show_decisions(title: str, decisions: Sequence[Decision], console: Console) -> None:
+    if decisions:
+        console.print(f"\n[bold]{title}[/]", highlight=False)
+        for decision in decisions[:MOST_SHOWN]:
+            console.print(f"  - {escape(decision.text)}", highlight=False)
+        if len(decisions) > MOST_SHOWN:
+            console.print(f"    … and {len(decisions) - MOST_SHOWN} more", highlight=False)

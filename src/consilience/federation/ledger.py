@@ -71,14 +71,15 @@ class Ledger:
         lines = pl.DataFrame([asdict(entry) for entry in self._entries], schema=schema)
         return lines.with_columns(total_numbers=pl.col("numbers").cum_sum(), total_bytes=pl.col("bytes").cum_sum())
 
-    def totals(self) -> dict[str, int]:
-        """How many messages, numbers and bytes have left the site, and how many requests it refused."""
-        sent = [entry for entry in self._entries if not entry.refused]
+    def totals(self, study: str | None = None) -> dict[str, int]:
+        """How many messages, numbers and bytes have left the site (in one study, if it is named), and how many requests it refused."""
+        entries = [entry for entry in self._entries if study is None or entry.study == study]
+        sent = [entry for entry in entries if not entry.refused]
         return {
             "messages": len(sent),
             "numbers": sum(entry.numbers for entry in sent),
             "bytes": sum(entry.bytes for entry in sent),
-            "refused": len(self._entries) - len(sent),
+            "refused": len(entries) - len(sent),
         }
 
     def lines(self, **extra: str) -> str:

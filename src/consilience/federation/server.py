@@ -6,6 +6,8 @@ import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import polars as pl
+
 from consilience.citest.pooled import Pooled
 from consilience.citest.study import SingleSite
 from consilience.data.schema import Schema, unite
@@ -68,11 +70,16 @@ class Server(FederatedTest):
             Method(check_option("method", method, tuple(Method))),
         )
         common = _schema(self.clients, schema)
-        study = secrets.token_hex(4)
+        self._name = study = secrets.token_hex(4)
         members = [client.identity.fingerprint for client in self.clients]
         participants = [client.join(study, common, terms, members) for client in self.clients]
         datasets = [frozenset(client.declarations) & frozenset(common) for client in self.clients]
         super().__init__(common, terms, datasets, LocalTransport(participants))
+
+    def disclosed(self) -> pl.DataFrame:
+        """What has left each client in this study so far, by the clients' own ledgers: messages, numbers, bytes, and refused requests."""
+        rows = [{"site": client.name, **client.record.totals(self._name)} for client in self.clients]
+        return pl.DataFrame(rows)
 
 
 def _checked(clients: Iterable[Client]) -> tuple[Client, ...]:

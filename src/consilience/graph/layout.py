@@ -5,8 +5,7 @@ its own, then the components are packed side by side. For one component:
 
 1. Starts: a circle whose order has few crossings, layers along the arrows, and random points.
 2. Stress majorisation (Gansner, Koren & North 2004): distances on the page follow distances in the graph.
-3. Of all rotations and reflections of these, the best few by a cost of crossings, edges that run near a third node, boxes that are
-   too close, edges of unequal length, sharp angles between edges at a node, arrows that point to the left, and slanted edges.
+3. Of all rotations and reflections of these, the best few by their cost (``crowding``).
 4. Local search on a lattice: each node in turn moves to the best of some near and far points, until none moves.
 
 With very many edges the circle is taken as it is. The same input gives the same positions: random points come from a fixed seed.
@@ -14,10 +13,12 @@ With very many edges the circle is taken as it is. The same input gives the same
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from consilience.graph.crowding import MARGIN, SHORTEST, Terms, cost_of, terms_of
 
 __all__ = ["place", "separate"]
 
@@ -25,14 +26,6 @@ Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 
-EDGE = 76.0
-"""How long the visible part of an edge should be."""
-SHORTEST = 44.0
-"""How long it must be at least, so that the marks at both ends can be told apart."""
-MARGIN = 26.0
-"""The least space between the boxes of two nodes without an edge."""
-CLEARANCE = 13.0
-"""The least space between an edge and the box of a third node."""
 LATTICE = 10.0
 """Nodes stand on a lattice, so that those in a row or a column stand there exactly."""
 
@@ -40,28 +33,6 @@ _SLACK = 0.01  # of a pixel, for rounding
 _EFFORT = 2500  # terms times starts that the local search improves
 _SWEEPS = 14
 _CROWDED = 8000  # with more terms than this nothing is more readable than a circle
-_SHARP = float(np.cos(np.radians(32.0)))  # edges at a node with a smaller angle than this between them are hard to tell apart
-
-
-class _Terms(NamedTuple):
-    """The parts of the cost, each row the nodes that it depends on."""
-
-    crossings: Ints  # edges a–b, c–d without a common node
-    passings: Ints  # an edge a–b and a third node
-    pairs: Ints
-    length: Floats  # of each pair: how far apart its boxes should be
-    weight: Floats  # and how much that matters
-    margin: Floats  # and how far apart they must be
-    angles: Ints  # a node and two of its neighbours
-    arrows: Ints  # a, b for edges that point from a to b
-
-    def around(self, node: int) -> _Terms:
-        """The terms that change when one node moves."""
-        kept = (self.pairs == node).any(axis=1)
-        crossings, passings, angles, arrows = (
-            rows[(rows == node).any(axis=1)] for rows in (self.crossings, self.passings, self.angles, self.arrows)
-        )
-        return _Terms(crossings, passings, self.pairs[kept], self.length[kept], self.weight[kept], self.margin[kept], angles, arrows)
 
 
 def place(adjacent: Bools, half: Floats, forward: Bools) -> Floats:
@@ -157,21 +128,21 @@ def _place_component(adjacent: Bools, half: Floats, forward: Bools) -> Floats:
     if len(half) == 1:
         return np.zeros((1, 2))
     distance = _distances(adjacent)
-    terms = _terms(adjacent, half, forward, distance)
+    terms = terms_of(adjacent, half, forward, distance)
     stretch = terms.length.min() + 2.0 * half.mean(axis=0)
     starts = _starts(adjacent, forward, distance, terms.crossings)
     size = len(terms.crossings) + len(terms.passings)
     crowded = size > _CROWDED or adjacent.sum() > max(0.65 * len(half) ** 2, 20)
     turned = np.round(_turned(starts[:1] if crowded else starts, rotations=12 if size < 2000 else 4) * stretch, 3)
     x, y = (np.ascontiguousarray(turned[..., axis].T) for axis in (0, 1))
-    best = np.argsort(np.round(_cost(x, y, half, terms), 6), kind="stable")
+    best = np.argsort(np.round(cost_of(x, y, half, terms), 6), kind="stable")
     if crowded:
         x, y = x[:, best[:1]], y[:, best[:1]]
     else:
         kept = _distinct(best, len(starts), most=min(max(_EFFORT // (size + 1), 4), 12))
         x, y = (np.round(values[:, kept] / LATTICE) * LATTICE for values in (x, y))
         _improve(x, y, half, terms)
-    winner = int(np.argmin(np.round(_cost(x, y, half, terms), 6)))
+    winner = int(np.argmin(np.round(cost_of(x, y, half, terms), 6)))
     i, j = terms.pairs.T
     return _push_apart(np.stack([x[:, winner], y[:, winner]], axis=1), i, j, half[i] + half[j] + terms.margin[:, None])
 
@@ -196,28 +167,6 @@ def _distances(adjacent: Bools) -> Floats:
     for middle in range(n):
         distance = np.minimum(distance, distance[:, middle, None] + distance[None, middle])
     return distance
-
-
-def _terms(adjacent: Bools, half: Floats, forward: Bools, distance: Floats) -> _Terms:
-    edges = np.argwhere(np.triu(adjacent))
-    e, f = np.triu_indices(len(edges), 1)
-    crossings = np.concatenate([edges[e], edges[f]], axis=1)
-    apart = (crossings[:, :2, None] != crossings[:, None, 2:]).all(axis=(1, 2))
-    passings = np.column_stack([np.repeat(edges, len(half), axis=0), np.tile(np.arange(len(half)), len(edges))])
-    pairs = np.argwhere(np.triu(np.ones_like(adjacent), 1))
-    steps = distance[pairs[:, 0], pairs[:, 1]]
-    edge = EDGE * (1.0 + 0.16 * max(2.0 * len(edges) / len(half) - 2.2, 0.0))  # many edges need more room
-    at, u, w = np.nonzero(adjacent[:, :, None] & adjacent[:, None, :] & np.triu(np.ones_like(adjacent), 1))
-    return _Terms(
-        crossings=crossings[apart],
-        passings=passings[(passings[:, 2:] != passings[:, :2]).all(axis=1)],
-        pairs=pairs,
-        length=edge * steps + (steps - 1.0) * 2.0 * half.mean(),
-        weight=np.where(steps == 1, 0.3, 0.08) / (edge * steps) ** 2,
-        margin=np.where(steps == 1, SHORTEST, MARGIN),
-        angles=np.column_stack([at, u, w]),
-        arrows=np.argwhere(forward),
-    )
 
 
 def _starts(adjacent: Bools, forward: Bools, distance: Floats, crossings: Ints) -> Floats:
@@ -300,7 +249,7 @@ def _turned(layouts: Floats, rotations: int) -> Floats:
     return np.stack([turned, turned * (1.0, -1.0)]).reshape(-1, *layouts.shape[1:])
 
 
-def _improve(x: Floats, y: Floats, half: Floats, terms: _Terms) -> None:
+def _improve(x: Floats, y: Floats, half: Floats, terms: Terms) -> None:
     """Move nodes of all layouts (columns of x and y) to better places, in place."""
     n, layouts = x.shape
     around = [terms.around(node) for node in range(n)]
@@ -313,7 +262,7 @@ def _improve(x: Floats, y: Floats, half: Floats, terms: _Terms) -> None:
             tried_y = np.concatenate([y[node] + moves[:, 1:], np.round(far_y / LATTICE) * LATTICE])
             many_x, many_y = np.tile(x, len(tried_x)), np.tile(y, len(tried_y))
             many_x[node], many_y[node] = tried_x.ravel(), tried_y.ravel()
-            cost = np.round(_cost(many_x, many_y, half, around[node]).reshape(-1, layouts), 6)
+            cost = np.round(cost_of(many_x, many_y, half, around[node]).reshape(-1, layouts), 6)
             best = cost.argmin(axis=0)
             changed |= bool(best.any())
             x[node], y[node] = tried_x[best, np.arange(layouts)], tried_y[best, np.arange(layouts)]
@@ -330,69 +279,3 @@ def _moves(sweep: int) -> Floats:
 
 _FAR = np.array([[a, b] for a in (-0.1, 0.3, 0.7, 1.1) for b in (-0.1, 0.5, 1.1)])
 """Far points to which a node may leap, as shares of the layout's width and height."""
-
-
-# The cost: x and y have a row for every node and a column for every layout
-
-
-def _cost(x: Floats, y: Floats, half: Floats, terms: _Terms) -> Floats:
-    total = _crossed(x, y, terms.crossings).sum(axis=0) + _passed(x, y, half, terms.passings)
-    total += _spread(x, y, half, terms) + _sharp(x, y, terms.angles)
-    a, b = terms.arrows.T
-    dx, dy = x[b] - x[a], y[b] - y[a]
-    backwards = (1.0 - dx / (np.hypot(dx, dy) + 1e-9)).sum(axis=0)
-    return np.asarray(total + 0.3 * backwards + 0.1 * _slanted(x, y, terms))
-
-
-def _crossed(x: Floats, y: Floats, crossings: Ints) -> Bools:
-    """Which edges cross: a + s (b - a) = c + t (d - c) with s and t between 0 and 1, without a division."""
-    a, b, c, d = crossings.T
-    xa, ya, xc, yc = x[a], y[a], x[c], y[c]
-    ux, uy, vx, vy = x[b] - xa, y[b] - ya, x[d] - xc, y[d] - yc
-    wx, wy = xc - xa, yc - ya
-    turn, along, across = ux * vy - uy * vx, wx * vy - wy * vx, wx * uy - wy * ux
-    size = np.abs(turn)
-    along, across = along * np.sign(turn), across * np.sign(turn)
-    return np.asarray((along > 0) & (along < size) & (across > 0) & (across < size))
-
-
-def _passed(x: Floats, y: Floats, half: Floats, passings: Ints) -> Floats:
-    """Edges near the box of a third node: by separating axes, x, y and the edge's normal."""
-    a, b, w = passings.T
-    dx, dy = 0.5 * (x[b] - x[a]), 0.5 * (y[b] - y[a])
-    mx, my = x[a] + dx - x[w], y[a] + dy - y[w]
-    wide, high = half[w, 0, None], half[w, 1, None]
-    adx, ady = np.abs(dx), np.abs(dy)
-    normal = (np.abs(mx * dy - my * dx) - wide * ady - high * adx) / (np.hypot(dx, dy) + 1e-9)
-    space = np.maximum(np.maximum(np.abs(mx) - adx - wide, np.abs(my) - ady - high), normal)
-    return np.asarray((np.clip(1.0 - space / CLEARANCE, 0.0, 2.0) ** 2).sum(axis=0))
-
-
-def _spread(x: Floats, y: Floats, half: Floats, terms: _Terms) -> Floats:
-    """Stress of the visible lengths, and boxes that are too close."""
-    i, j = terms.pairs.T
-    dx, dy = np.abs(x[j] - x[i]), np.abs(y[j] - y[i])
-    wide, high = (half[i, axis] + half[j, axis] for axis in (0, 1))
-    length = np.hypot(dx, dy) + 1e-9
-    hidden = length * np.minimum(wide[:, None] / (dx + 1e-9), high[:, None] / (dy + 1e-9))
-    visible = np.maximum(length - hidden, -length)
-    stress = (terms.weight[:, None] * (visible - terms.length[:, None]) ** 2).sum(axis=0)
-    space = np.maximum(dx - wide[:, None], dy - high[:, None])
-    close = np.maximum(1.0 - space / terms.margin[:, None], 0.0)
-    return np.asarray(stress + 6.0 * (close + close**2).sum(axis=0))
-
-
-def _slanted(x: Floats, y: Floats, terms: _Terms) -> Floats:
-    """Edges that are neither horizontal nor vertical, most of all those that almost are: they look like an oversight."""
-    i, j = terms.pairs[terms.margin == SHORTEST].T
-    dx, dy = np.abs(x[j] - x[i]), np.abs(y[j] - y[i])
-    less = np.minimum(dx, dy)
-    return np.asarray(((less > 0) * np.where(less < 0.3 * np.maximum(dx, dy), 1.2, 0.15)).sum(axis=0))
-
-
-def _sharp(x: Floats, y: Floats, angles: Ints) -> Floats:
-    """Small angles between two edges at a node."""
-    at, u, w = angles.T
-    ux, uy, wx, wy = x[u] - x[at], y[u] - y[at], x[w] - x[at], y[w] - y[at]
-    cosine = (ux * wx + uy * wy) / (np.hypot(ux, uy) * np.hypot(wx, wy) + 1e-9)
-    return np.asarray((np.maximum((cosine - _SHARP) / (1.0 - _SHARP), 0.0) ** 2).sum(axis=0))

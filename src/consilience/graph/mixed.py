@@ -249,9 +249,16 @@ class MixedGraph:
 
     # Drawing: see drawing.py
 
-    def to_svg(self, *, width: int | None = None, title: str | None = None) -> str:
-        """The graph as a picture: circles, arrowheads and tails at the ends of its edges; light and dark."""
-        return drawing.to_svg(self, width=width, title=title)
+    def to_svg(self, *, width: float | None = None, positions: drawing.Positions | None = None, title: str | None = None) -> str:
+        """The graph as a picture: circles, arrowheads and tails at the ends of its edges; light and dark.
+
+        ``width`` is in pixels; ``positions`` are the centres of the nodes, such as :func:`consilience.graph.drawing.positions_of` finds
+        for several graphs at once; ``title`` is what the picture is called where it cannot be seen.
+
+        >>> MixedGraph.parse("A o-> B").to_svg(positions={"A": (0, 0), "B": (0, 100)})[:4]
+        '<svg'
+        """
+        return drawing.to_svg(self, width=width, positions=positions, title=title)
 
     def _repr_svg_(self) -> str:
         """Drawn in notebooks."""

@@ -1,19 +1,28 @@
 """Integration of overlapping data sets: from CI decisions to the complete list of PAGs.
 
 ====================  ==================================================================
-module                step of the published algorithm
+module                what it does
 ====================  ==================================================================
 ``decisions``         CI decisions: independent, dependent or unknown
 ``skeleton``          FCI's adjacency search in every data set, in batches
 ``local``             local PAGs
-``union``             the union graph, its marks, its removable edges
-``candidates``        skeletons, open triples, closure with branching
-``validate``          which candidates are solutions
-``engine``            the loop over all of it
-``discover``          the function for users and its result
+``evidence``          decisions as evidence: weights and words
+``knowledge``         what is known before the data
+``exact/``            the engine on a constraint solver; contradictions; summaries
+``published/``        the engine of the published algorithm
+``validate``          whether a graph agrees with the data sets
+``ranking``           which graphs the evidence supports best
+``summary``           what holds in all, some or no graph
+``discover``          the function for users
+``discovery``         its result
+``report/``           the result as a page
 ====================  ==================================================================
 """
 
-from consilience.iod.discover import Discovery, discover
+from consilience.iod.discover import discover
+from consilience.iod.discovery import Discovery
+from consilience.iod.evidence import Decision
+from consilience.iod.knowledge import Knowledge
+from consilience.iod.summary import Summary
 
-__all__ = ["Discovery", "discover"]
+__all__ = ["Decision", "Discovery", "Knowledge", "Summary", "discover"]

@@ -2,103 +2,105 @@
 
 from __future__ import annotations
 
+import platform
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from functools import cache
+from importlib.metadata import version
 from typing import Any
-
-import polars as pl
 
 from consilience.citest.interface import CITest
 from consilience.citest.result import to_frame
-from consilience.errors import OptionError, check_number, check_option
+from consilience.errors import OptionError, check_number, check_option, check_whole
 from consilience.graph.graphs import PAG
 from consilience.graph.working import mask_of
 from consilience.iod.decisions import Decisions
-from consilience.iod.engine import enumerate_pags
+from consilience.iod.discovery import Discovery
+from consilience.iod.evidence import Decision, Ruling, Source, rulings, verdicts
+from consilience.iod.exact.problem import Problem, Rule
+from consilience.iod.exact.program import Clock
+from consilience.iod.knowledge import Knowledge
 from consilience.iod.local import read_local
-from consilience.iod.skeleton import search
-from consilience.iod.union import Variant
+from consilience.iod.published.union import Variant
+from consilience.iod.skeleton import LocalSearch, search
+from consilience.iod.solution import solve_exact, solve_published
 
-__all__ = ["Discovery", "Stage", "discover"]
+__all__ = ["Engine", "Resolve", "Stage", "discover"]
 
-ENGINES = ("iod",)
 Stage = Callable[[str], None]
 """Told, in words, what is being done; an exception that it raises cancels the discovery."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Discovery:
-    """What was found: every PAG over all variables that agrees with every data set, and all it rests on.
-
-    ``local_pags`` has one PAG per data set, ``tests`` one row per CI test that was used, ``candidates`` counts the graphs that were
-    looked at before validation, ``timings`` holds seconds per step.
-    """
-
-    pags: tuple[PAG, ...]
-    local_pags: tuple[PAG, ...]
-    datasets: tuple[tuple[str, ...], ...]
-    tests: pl.DataFrame
-    alpha: float
-    engine: str
-    variant: str
-    candidates: int
-    timings: dict[str, float]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain types, for JSON: graphs as edges in text and as pcalg matrices."""
-        return {
-            "pags": [_plain(pag) for pag in self.pags],
-            "local_pags": [{"variables": list(v), **_plain(p)} for v, p in zip(self.datasets, self.local_pags, strict=True)],
-            "alpha": self.alpha,
-            "engine": self.engine,
-            "variant": self.variant,
-            "candidates": self.candidates,
-            "tests": self.tests.to_dicts(),
-            "timings": self.timings,
-        }
-
-    def __repr__(self) -> str:
-        return f"Discovery({len(self.pags)} PAGs from {len(self.datasets)} data sets, {self.tests.height} tests)"
+MOST_TESTS = 100
+"""With ``resolve="optimal"``, all tests of all data sets are asked and weighed if they are no more than these (five variables have 80);
+otherwise the findings of the local searches are weighed, of which there are few."""
 
 
-def _plain(pag: PAG) -> dict[str, Any]:
-    return {"edges": [str(edge) for edge in pag.edges], "labels": list(pag.labels), "matrix": pag.to_matrix().tolist()}
+class Engine(StrEnum):
+    """How graphs are found."""
+
+    EXACT = "exact"
+    IOD = "iod"
+
+
+class Resolve(StrEnum):
+    """What to do about decisions that contradict each other."""
+
+    STRICT = "strict"
+    OPTIMAL = "optimal"
 
 
 def discover(
     test: CITest,
     *,
     alpha: float = 0.05,
-    engine: str = "iod",
-    variant: str = "triples",
+    engine: str = "exact",
+    resolve: str = "strict",
+    knowledge: Knowledge | None = None,
     max_given: int | None = None,
+    selection_bias: bool = False,
+    limit: int | None = 10_000,
+    time_limit: float | None = None,
+    variant: str = "triples",
     jobs: int = 1,
     progress: Stage | None = None,
 ) -> Discovery:
     """Every PAG that agrees with the CI decisions of ``test`` on each of its data sets.
 
-    ``max_given`` bounds conditioning sets; pairs that are not tested to the end are then neither separable nor inseparable.
-    ``variant`` says which local marks guide the search (``"original"``, ``"colliders"``, ``"triples"``); the list is the same.
-    ``jobs`` processes validate candidates.
+    Where decisions contradict each other, ``resolve="strict"`` returns no graph, and ``"optimal"`` those that contradict the least
+    evidence; ``found.conflicts`` tells why in either case. ``knowledge`` is what is known beforehand. ``max_given`` bounds conditioning
+    sets; pairs that are not tested to the end are then neither separable nor inseparable. ``selection_bias=True`` allows for undirected
+    edges. At most ``limit`` graphs are listed, and no more than ``time_limit`` seconds spent on graphs after the tests; the summary covers
+    those not listed, too.
+
+    ``engine="exact"`` asks a constraint solver; ``"iod"`` is the published algorithm, where ``variant`` says which local marks guide the
+    search (``"original"``, ``"colliders"``, ``"triples"``; the list is the same) and ``jobs`` processes validate candidates.
 
     >>> from consilience.graph import Oracle
     >>> oracle = Oracle(PAG.parse("A o-> C, B o-> C, C --> D"), datasets=[["A", "B", "C"], ["B", "C", "D"]])
     >>> found = discover(oracle)
     >>> for pag in found.pags:
     ...     print(pag)
-    A <-> C, A <-> D, B o-> C, C --> D
     A o-> C, B o-> C, C --> D
+    A <-> C, A <-> D, B o-> C, C --> D
     """
-    if not isinstance(alpha, float | int) or not 0.0 < alpha < 1.0:
-        raise OptionError(f"alpha must lie between 0 and 1; got {alpha!r}.")
-    check_option("engine", engine, ENGINES)
-    chosen = Variant(check_option("variant", variant, tuple(Variant)))
-    if max_given is not None:
-        check_number("max_given", max_given, least=0)
+    settings = _checked(
+        {
+            "alpha": alpha,
+            "engine": engine,
+            "resolve": resolve,
+            "max_given": max_given,
+            "selection_bias": selection_bias,
+            "limit": limit,
+            "time_limit": time_limit,
+            "variant": variant,
+        }
+    )
     say = progress or (lambda _: None)
     names = tuple(sorted(test.variables))
     index = {name: i for i, name in enumerate(names)}
+    rules = [] if knowledge is None else _rules(knowledge, names)
     datasets = tuple(tuple(sorted(held)) for held in test.datasets)
     decisions = Decisions(test, names, float(alpha))
     start = time.perf_counter()
@@ -109,25 +111,86 @@ def discover(
         max_given,
         lambda what, level, done: say(f"testing, {what} {level} ({done} tests so far)"),
     )
+    locals_ = [read_local(found, selection_bias=selection_bias) for found in searches]
+    findings = rulings(locals_, decisions)
+    optimal = resolve == Resolve.OPTIMAL
+    weighed = _all_tests(decisions, searches, max_given) if optimal else None
     tested = time.perf_counter()
-    locals_ = [read_local(found) for found in searches]
-    solutions = enumerate_pags(
-        len(names), locals_, chosen, jobs, lambda seen, valid: say(f"validating: {seen} candidates, {valid} PAGs so far")
-    )
-    done = time.perf_counter()
-    pags = sorted((PAG.from_working(marks, names) for marks in solutions.pags), key=str)
+    clock = Clock(time_limit, say)
+    problem = Problem(len(names), locals_, findings, findings if weighed is None else weighed, rules, selection_bias)
+    if engine == Engine.IOD:
+        solution = solve_published(problem, names, clock, limit, Variant(variant), jobs)
+    else:
+        solution = solve_exact(problem, names, clock, limit, optimal=optimal)
+    ranked = solution.ranked(decisions)
+    summary = solution.summary(clock)
     local_pags = (PAG.from_working(local.marks, names) for local in locals_)
     return Discovery(
-        tuple(pags),
-        tuple(_restricted(pag, held) for pag, held in zip(local_pags, datasets, strict=True)),
-        datasets,
-        to_frame(list(decisions.results.values())),
-        float(alpha),
-        engine,
-        chosen.value,
-        solutions.candidates,
-        {"tests": tested - start, "graphs": done - tested},
+        pags=tuple(one.pag for one in ranked),
+        scores=tuple(one.score for one in ranked),
+        complete=solution.listing.complete,
+        summary=summary,
+        conflicts=solution.conflicts,
+        overruled=tuple(dict.fromkeys(decision for one in ranked for decision in one.contradicted)),
+        local_pags=tuple(_restricted(pag, held) for pag, held in zip(local_pags, datasets, strict=True)),
+        datasets=datasets,
+        tests=to_frame(list(decisions.results.values())),
+        candidates=solution.candidates,
+        timings={"tests": tested - start, "graphs": time.perf_counter() - tested},
+        settings={**settings, "weighed": None if not optimal else "findings" if weighed is None else "tests"},
+        versions=dict(_versions()),
+        knowledge=knowledge,
+        disclosed=test.disclosed(),
+        _contradicted=tuple(one.contradicted for one in ranked),
     )
+
+
+def _checked(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings, if they are in order and go together."""
+    alpha = settings["alpha"]
+    if not isinstance(alpha, float | int) or not 0.0 < alpha < 1.0:
+        raise OptionError(f"alpha must lie between 0 and 1; got {alpha!r}.")
+    check_option("engine", settings["engine"], tuple(Engine))
+    check_option("resolve", settings["resolve"], tuple(Resolve))
+    check_option("variant", settings["variant"], tuple(Variant))
+    for name, least in (("max_given", 0), ("limit", 1)):
+        if settings[name] is not None:
+            check_whole(name, settings[name], least=least)
+    if settings["time_limit"] is not None:
+        check_number("time_limit", settings["time_limit"], least=0.0)
+    if settings["engine"] == Engine.IOD:
+        if settings["resolve"] != Resolve.STRICT:
+            raise OptionError("The published algorithm has no way out of contradictions: resolve='optimal' needs engine='exact'.")
+        if settings["selection_bias"]:
+            raise OptionError("The published algorithm knows no selection bias: selection_bias=True needs engine='exact'.")
+    return {name: value.value if isinstance(value, StrEnum) else value for name, value in settings.items()}
+
+
+def _all_tests(decisions: Decisions, searches: Sequence[LocalSearch], max_given: int | None) -> list[Ruling] | None:
+    """Every test of every data set as a decision of its own; None if there are too many for a solver to weigh against each other."""
+    keys = dict.fromkeys(key for search in searches for key in search.all_tests(max_given))
+    if len(keys) > MOST_TESTS:
+        return None
+    decisions.ask(keys)
+    return verdicts(decisions)
+
+
+def _rules(knowledge: Knowledge, names: Sequence[str]) -> list[Rule]:
+    """Background knowledge over numbered nodes."""
+    index = {name: i for i, name in enumerate(names)}
+    return [
+        Rule(
+            Decision(Source.KNOWLEDGE, item.text),
+            tuple(tuple((fact.kind, index[fact.x], index[fact.y], fact.holds) for fact in clause) for clause in item.clauses),
+        )
+        for item in knowledge.items(names)
+    ]
+
+
+@cache
+def _versions() -> tuple[tuple[str, str], ...]:
+    packages = ("consilience", "clingo", "numpy", "polars", "scipy")
+    return (("python", platform.python_version()), *((name, version(name)) for name in packages))
 
 
 def _restricted(pag: PAG, held: tuple[str, ...]) -> PAG:

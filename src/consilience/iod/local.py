@@ -27,15 +27,21 @@ class Local:
     unshielded: tuple[tuple[int, int, int], ...]
     triples: dict[tuple[int, int, int], bool]
 
+    @property
+    def complete(self) -> bool:
+        """True if every pair is either separated or known to be inseparable."""
+        size = self.variables.bit_count()
+        return len(self.sepsets) + len(self.inseparable) == size * (size - 1) // 2
 
-def read_local(search: LocalSearch) -> Local:
-    """Orient a data set's skeleton: R0 from its separating sets, then R1–R10."""
+
+def read_local(search: LocalSearch, *, selection_bias: bool = False) -> Local:
+    """Orient a data set's skeleton: R0 from its separating sets, then R1–R10 (R5–R7 only if there may be selection bias)."""
     marks = MarkSets.skeleton(search.adjacent.copy())
     orient_colliders(marks, search.sepsets)
     inseparable = frozenset(search.inseparable())
     unshielded = tuple(t for t in _unshielded_colliders(marks) if _is_known(t, inseparable))
     sets = {frozenset(pair): tuple(bits(given)) for pair, given in search.sepsets.items()}
-    orient(marks, by_separating_sets(sets))
+    orient(marks, by_separating_sets(sets), selection_bias=selection_bias)
     if search.unknown:  # rules that reason over an edge that nobody knows to be there prove nothing
         triples = dict.fromkeys(unshielded, True)
     else:

@@ -11,7 +11,7 @@ from consilience.federation.wire import decode_wire
 from consilience.glm.layout import SiteEffects
 from consilience.secagg import fingerprint_of, fingerprint_text
 from consilience.secagg.context import pack, sha256
-from consilience.service.settings import JOINT_WARNING, Batching, Settings, VariableSpec, schema_of, terms_of
+from consilience.service.settings import JOINT_WARNING, Batching, Settings, VariableSpec, knowledge_of, schema_of, terms_of
 
 __all__ = ["Contract", "Member", "decode_contract", "warnings_of"]
 
@@ -71,7 +71,7 @@ class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def lines(self) -> list[str]:
         """The contract in words, for the owner of a site."""
-        s = self.settings
+        s, known = self.settings, knowledge_of(self.settings)
         kinds = (f"{v.name} ({v.kind.value}{': ' + ', '.join(v.levels) if v.levels else ''})" for v in self.variables)
         most = "of any size" if s.max_given is None else f"of at most {s.max_given}"
         gone = "the run stops" if s.on_dropout is Dropout.STOP else "the batch restarts with the others"
@@ -81,6 +81,7 @@ class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             f"variable sets: {' | '.join(', '.join(names) for names in self.datasets)}",
             f"method {s.method.value}, site effects {s.site_effects.value}, ordinal responses {s.ordinal.value}, alpha {s.alpha:g}",
             f"conditioning sets {most}; tests go out {'level by level' if s.batching is Batching.LEVELS else 'all together'}",
+            *(() if known is None else known.lines()),
             f"no sum over fewer than {s.min_contributors} sites or {s.min_rows} rows; what one site alone can test: {s.single_site.value}",
             f"when a site is gone, {gone}",
             *(f"site {m.name!r}: {fingerprint_text(m.fingerprint)}" for m in self.members),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
 from enum import StrEnum
 from typing import Any
 
@@ -12,10 +10,12 @@ import msgspec
 from consilience.citest.study import SingleSite
 from consilience.data.kinds import Kind, Variable
 from consilience.data.schema import Schema
-from consilience.errors import OptionError, check_number, check_option
+from consilience.errors import OptionError, check_number, check_whole
 from consilience.federation.terms import Dropout, Method, Terms
 from consilience.glm.layout import Ordinal, SiteEffects
-from consilience.iod.discover import ENGINES, discover
+from consilience.iod import Knowledge
+from consilience.iod.discover import Engine, Resolve
+from consilience.iod.published.union import Variant
 
 __all__ = [
     "JOINT_WARNING",
@@ -23,8 +23,10 @@ __all__ = [
     "Settings",
     "VariableSpec",
     "check_datasets",
+    "check_knowledge",
     "checked",
     "discover_arguments",
+    "knowledge_of",
     "schema_of",
     "specs_of",
     "terms_of",
@@ -56,7 +58,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How a study is done. Over a network a run stops when a site is gone, unless every site has consented to a restart.
 
     ``consent_seconds`` is how long the owner of a site may take to agree, ``return_seconds`` how long a site that was lost is waited
-    for, ``round_seconds`` how long one answer may take.
+    for, ``round_seconds`` how long one answer may take. ``tiers``, ``required`` and ``forbidden`` are what is known before the data.
     """
 
     alpha: float = 0.05
@@ -65,8 +67,15 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     site_effects: SiteEffects = SiteEffects.PROFILED
     ordinal: Ordinal = Ordinal.PROPORTIONAL
     ridge: float = 0.0
-    engine: str = ""
-    variant: str = "triples"
+    engine: Engine = Engine.EXACT
+    resolve: Resolve = Resolve.STRICT
+    selection_bias: bool = False
+    limit: int = 10_000
+    time_limit: float = 3600.0
+    variant: Variant = Variant.TRIPLES
+    tiers: tuple[tuple[str, ...], ...] = ()
+    required: tuple[str, ...] = ()
+    forbidden: tuple[str, ...] = ()
     batching: Batching = Batching.LEVELS
     min_contributors: int = 2
     min_rows: int = 10
@@ -100,9 +109,11 @@ def checked(settings: Settings) -> Settings:
             raise OptionError(f"{name} may be a year at most; got {value:g}.")
     if settings.site_effects is SiteEffects.JOINT and not settings.allow_joint:
         raise OptionError("site_effects='joint' discloses numbers of single sites; say allow_joint=true if that is meant.")
-    if settings.engine:
-        check_option("engine", settings.engine, ENGINES)
-    check_option("variant", settings.variant, ("original", "colliders", "triples"))
+    check_whole("limit", settings.limit, least=1)
+    check_number("time_limit", settings.time_limit, least=1.0)
+    if settings.engine is Engine.IOD and (settings.resolve is not Resolve.STRICT or settings.selection_bias):
+        raise OptionError("The published algorithm knows neither selection bias nor a way out of contradictions; choose engine='exact'.")
+    knowledge_of(settings)
     return settings
 
 
@@ -121,17 +132,35 @@ def terms_of(settings: Settings) -> Terms:
     )
 
 
-def discover_arguments(settings: Settings, known: Callable[..., Any] = discover) -> dict[str, Any]:
-    """The arguments of ``discover``; an engine that is not named is the library's own choice.
+def knowledge_of(settings: Settings) -> Knowledge | None:
+    """What is known before the data; ``KnowledgeError`` if it contradicts itself.
+
+    >>> knowledge_of(Settings()) is None
+    True
+    """
+    if not (settings.tiers or settings.required or settings.forbidden):
+        return None
+    return Knowledge(tiers=settings.tiers, required=settings.required, forbidden=settings.forbidden)
+
+
+def check_knowledge(settings: Settings, schema: Schema) -> None:
+    """``KnowledgeError`` unless what is known speaks of variables of the study.
+
+    >>> check_knowledge(Settings(tiers=(("A",), ("B",))), Schema({"A": "continuous", "B": "continuous"}))
+    """
+    known = knowledge_of(settings)
+    if known is not None:
+        known.items(tuple(schema))
+
+
+def discover_arguments(settings: Settings) -> dict[str, Any]:
+    """The arguments of ``discover``.
 
     >>> discover_arguments(Settings(alpha=0.01, max_given=1))["max_given"]
     1
     """
-    arguments: dict[str, Any] = {"alpha": settings.alpha, "max_given": settings.max_given, "variant": settings.variant}
-    if settings.engine:
-        arguments["engine"] = settings.engine
-    parameters = inspect.signature(known).parameters
-    return {name: value for name, value in arguments.items() if name in parameters}
+    names = ("alpha", "engine", "resolve", "max_given", "selection_bias", "limit", "time_limit", "variant")
+    return {name: getattr(settings, name) for name in names} | {"knowledge": knowledge_of(settings)}
 
 
 def schema_of(variables: tuple[VariableSpec, ...]) -> Schema:

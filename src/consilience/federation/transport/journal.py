@@ -67,12 +67,16 @@ class ListJournal(Journal):
 
 
 class Journalled(Transport):
-    """``inner``, with a journal. Questions that stand in it are answered from it, in its order; new ones go to ``inner``."""
+    """``inner``, with a journal. Questions that stand in it are answered from it, in its order; new ones go to ``inner``.
+
+    ``sums`` and ``numbers`` count what each site has sent: one vector a sum, all of the same length.
+    """
 
     def __init__(self, inner: Transport, journal: Journal) -> None:
         self._inner, self._journal = inner, journal
         self._past = deque(journal.entries())
         self._replayed_rounds = self._replayed_bytes = 0
+        self.sums = self.numbers = 0
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -108,13 +112,19 @@ class Journalled(Transport):
             raise
         plain = np.ascontiguousarray(total, dtype="<f8").tobytes()
         self._journal.append(Entry(digest, plain, self._inner.bytes - before))
+        self._count(len(total))
         return total
+
+    def _count(self, numbers: int) -> None:
+        self.sums += 1
+        self.numbers += numbers
 
     def _recall(self, entry: Entry) -> Floats:
         self._replayed_rounds += 1
         self._replayed_bytes += entry.size
         if entry.gone:
             raise ClientGoneError(entry.gone)
+        self._count(len(entry.total) // 8)
         return np.frombuffer(entry.total, dtype="<f8").astype(np.float64)
 
 

@@ -16,6 +16,8 @@ from starlette.exceptions import HTTPException
 from consilience.errors import (
     AccessError,
     ConsilienceError,
+    DataError,
+    KnowledgeError,
     LifeCycleError,
     LoginError,
     OptionError,
@@ -49,6 +51,8 @@ _STATUS: tuple[tuple[type[ConsilienceError], int], ...] = (
     (LifeCycleError, 409),
     (OptionError, 422),
     (SchemaError, 422),
+    (KnowledgeError, 422),
+    (DataError, 422),
     (StudyError, 409),
 )
 _log = logging.getLogger("consilience.server")

@@ -27,18 +27,13 @@ def documents_of(found: Discovery, contract: Contract, sites: tuple[str, ...], r
     head = {"study": study, "method": settings.method.value, "site_effects": settings.site_effects.value}
     body = json.dumps(plain({**head, **found.to_dict()}), indent=1, ensure_ascii=False, allow_nan=False)
     flat = found.tests.with_columns(found.tests["given"].list.join(","))
-    documents = [("result.json", body.encode()), ("tests.csv", flat.write_csv().encode())]
-    report = _report(found)
-    return [*documents, ("report.html", report)] if report else documents
+    return [("result.json", body.encode()), ("tests.csv", flat.write_csv().encode()), ("report.html", _report(found))]
 
 
 def _report(found: Discovery) -> bytes:
-    write = getattr(found, "to_html", None)
-    if write is None:
-        return b""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.html"
-        write(path)
+        found.to_html(path)
         return path.read_bytes()
 
 

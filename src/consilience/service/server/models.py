@@ -76,10 +76,19 @@ class SettingsModel(_Model):
     )
     ordinal: Literal["proportional", "generalized"] = Field(default="proportional", description="How ordinal responses are modelled.")
     ridge: float = Field(default=0.0, ge=0, le=1e6, description="Penalty on coefficients; 0 for none.")
-    engine: Annotated[str, StringConstraints(max_length=32)] = Field(
-        default="", description="How PAGs are enumerated; empty for the library's choice."
+    engine: Literal["exact", "iod"] = Field(default="exact", description="A constraint solver, or the published algorithm.")
+    resolve: Literal["strict", "optimal"] = Field(
+        default="strict", description="Where decisions contradict each other: no graph, or those that overrule the least evidence."
     )
-    variant: Literal["original", "colliders", "triples"] = Field(default="triples", description="Which local marks guide the search.")
+    selection_bias: bool = Field(default=False, description="Allow for selection bias: undirected edges.")
+    limit: int = Field(default=10_000, ge=1, le=1_000_000, description="Most graphs to list; the summary covers all.")
+    time_limit: float = Field(default=3600.0, ge=1, le=86400, description="Most seconds to spend on graphs after the tests.")
+    variant: Literal["original", "colliders", "triples"] = Field(
+        default="triples", description="With `engine=iod`: which local marks guide the search."
+    )
+    tiers: list[list[Text]] = Field(default_factory=list, max_length=64, description="Variables in time order, if that is known.")
+    required: list[Text] = Field(default_factory=list, max_length=256, description="Known to be true, such as `smoking => cancer`.")
+    forbidden: list[Text] = Field(default_factory=list, max_length=256, description="Known to be false, such as `age *-* sex`.")
     batching: Literal["levels", "all"] = Field(
         default="levels",
         description="`levels` asks what the search needs, level by level; `all` asks all tests at once: more tests, fewer rounds.",

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import polars as pl
+
 from consilience.citest.interface import CITest, Progress
 from consilience.citest.question import Question, all_questions
 from consilience.citest.result import CIResult
@@ -21,6 +23,7 @@ from consilience.federation.federated import FederatedTest
 from consilience.federation.transport import Entry, Journal, Journalled, RemoteTransport
 from consilience.federation.wire import encode_wire
 from consilience.iod import discover
+from consilience.secagg.ring import WORD_BYTES
 from consilience.service.contract import Contract
 from consilience.service.server.documents import documents_of
 from consilience.service.server.hub import Hub, SocketLinks
@@ -97,10 +100,12 @@ class StoredTest(CITest):
         inner: CITest,
         keep: Callable[[Sequence[CIResult]], None],
         check: Callable[[], None],
+        sent: Callable[[], pl.DataFrame | None] = lambda: None,
         *,
         ahead: bool = False,
         max_given: int | None = None,
     ) -> None:
+        self._sent = sent
         self.variables, self.datasets = inner.variables, inner.datasets
         self._inner, self._keep, self._check, self._max_given = inner, keep, check, max_given
         self._ahead = ahead
@@ -119,6 +124,10 @@ class StoredTest(CITest):
             self._keep(results)
             self._known |= dict(zip(new, results, strict=True))
         return [self._known[q] for q in questions]
+
+    def disclosed(self) -> pl.DataFrame | None:
+        """What has left each site, as the server counts it; a site's own ledger says it in words."""
+        return self._sent()
 
     def _tick(self, done: int, total: int, progress: Progress | None) -> None:
         self._check()
@@ -215,7 +224,12 @@ class Runner:
         transport = Journalled(remote, StoreJournal(self._store, study, counted))
         federated = FederatedTest(contract.schema, contract.terms, map(frozenset, contract.datasets), transport)
         ahead = settings.batching is Batching.ALL
-        test = StoredTest(federated, keep, links.check, ahead=ahead, max_given=settings.max_given)
+
+        def sent() -> pl.DataFrame:
+            counts = {"messages": transport.sums, "numbers": transport.numbers, "bytes": WORD_BYTES * transport.numbers, "refused": 0}
+            return pl.DataFrame([{"site": name, **counts} for name in transport.names])
+
+        test = StoredTest(federated, keep, links.check, sent, ahead=ahead, max_given=settings.max_given)
         found = discover(test, **discover_arguments(settings), progress=self._stage(study, links))
         documents = documents_of(found, contract, federated.participants, federated.rounds, federated.bytes)
         with self._store.database.writing():

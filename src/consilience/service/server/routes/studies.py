@@ -25,7 +25,7 @@ from consilience.service.server.models import (
     VariableModel,
 )
 from consilience.service.server.services import Owner, OwnStudy, Parts, Services, SharedStudy, Who
-from consilience.service.settings import Settings, VariableSpec, check_datasets, checked, schema_of, specs_of
+from consilience.service.settings import Settings, VariableSpec, check_datasets, check_knowledge, checked, schema_of, specs_of
 from consilience.service.store import SiteRow, State, StudyRow
 
 __all__ = ["contract_of", "router"]
@@ -45,6 +45,7 @@ def _parse(body: StudyIn) -> Parsed:
     if body.variables is None or body.datasets is None:
         return None, None, settings
     schema = schema_of(tuple(VariableSpec(v.name, Kind(v.kind), tuple(v.levels)) for v in body.variables))
+    check_knowledge(settings, schema)
     return specs_of(schema), check_datasets(tuple(tuple(names) for names in body.datasets), schema), settings
 
 
@@ -190,6 +191,7 @@ def contract_of(row: StudyRow, sites: list[SiteRow]) -> Contract:
                 f"The sites are asked for their variables, and {silent[0]!r} has not answered yet. Wait until it has connected."
             )
         schema = unite({site.name: _declared(site) for site in sites})
+        check_knowledge(row.settings, schema)
         held = (tuple(sorted(d.name for d in site.declarations or ())) for site in sites)
         variables, datasets, queried = specs_of(schema), tuple(dict.fromkeys(held)), True
     return Contract(row.id, row.name, variables, datasets, row.settings, tuple(site.member for site in sites), queried)

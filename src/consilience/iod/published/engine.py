@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import islice
 
 from consilience.graph.working import MarkSets
-from consilience.iod.candidates import close, orientations, skeletons
 from consilience.iod.local import Local
-from consilience.iod.union import Variant, removable_edges, unite
+from consilience.iod.published.candidates import close, orientations, skeletons
+from consilience.iod.published.union import Variant, removable_edges, unite
 from consilience.iod.validate import is_solution
 
 __all__ = ["Solutions", "enumerate_pags"]
@@ -17,19 +17,20 @@ __all__ = ["Solutions", "enumerate_pags"]
 CHUNK = 32
 """Skeletons per task."""
 
-Report = Callable[[int, int], None]
+Report = Callable[[int, int], bool]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solutions:
-    """The valid PAGs as matrices of marks, and how many graphs were looked at before validation."""
+    """The valid PAGs as matrices of marks, how many graphs were looked at before validation, and whether the search came to its end."""
 
     pags: tuple[MarkSets, ...]
     candidates: int
+    complete: bool = True
 
 
 def enumerate_pags(n: int, locals_: Sequence[Local], variant: Variant, jobs: int, report: Report) -> Solutions:
-    """All PAGs over n nodes that agree with every data set. ``report`` is told (candidates, solutions) as they grow."""
+    """All PAGs over n nodes that agree with every data set. ``report`` is told (candidates, solutions) as they grow; False ends it."""
     union = unite(n, locals_, variant)
     removable = removable_edges(union, locals_)
     everything = (1 << n) - 1
@@ -39,7 +40,8 @@ def enumerate_pags(n: int, locals_: Sequence[Local], variant: Variant, jobs: int
     for candidates, solutions in _run(tasks, locals_, everything, jobs):
         seen |= candidates
         found |= solutions
-        report(len(seen), len(found))
+        if not report(len(seen), len(found)):
+            return Solutions(tuple(found[key] for key in sorted(found)), len(seen), complete=False)
     return Solutions(tuple(found[key] for key in sorted(found)), len(seen))
 
 

@@ -1,0 +1,19 @@
+"""A discovery as one HTML page that needs nothing else: no network, no server, no other file.
+
+====================  ==================================================================
+module                part of the page
+====================  ==================================================================
+``found``             what a report needs to know of a discovery
+``html``              elements, with everything escaped that is not one
+``words``             the result in sentences
+``tables``            tables, and the one of all tests
+``graphs``            the summary, the list and the local graphs, drawn alike
+``sections``          the other sections
+``reading``           how to read the page
+``page``              all of it on a page with ``page.css`` and ``page.js``
+====================  ==================================================================
+"""
+
+from consilience.iod.report.page import render, write_report
+
+__all__ = ["render", "write_report"]

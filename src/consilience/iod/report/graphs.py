@@ -1,0 +1,160 @@
+"""The summary, the list of graphs and the local graphs, drawn with common positions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from consilience.graph.drawing import Positions, positions_of, to_svg
+from consilience.graph.graphs import PAG
+from consilience.graph.mixed import Edge
+from consilience.iod.report.found import Found
+from consilience.iod.report.html import Html, el, join, label, labels, listed
+from consilience.iod.report.tables import Column, table
+from consilience.iod.report.words import counted
+from consilience.iod.summary import MARKS, percent
+
+__all__ = ["common_positions", "graph_list", "local_graphs", "summary_section"]
+
+DRAWN, LISTED = 20, 500
+"""Graphs that are drawn, and those that are on the page at all."""
+MANY, WIDE = 10, 560.0
+"""More edges than this are folded away; wider drawings (in pixels) need a row of their own."""
+
+
+def common_positions(found: Found) -> Positions:
+    """Where the variables stand in all drawings of the page."""
+    drawn = [found.summary.union()] if found.summary.complete else list(found.pags[:DRAWN])
+    return positions_of(*drawn, *found.local_pags, PAG.parse("").reordered(found.summary.labels))
+
+
+def summary_section(found: Found, positions: Positions) -> Html:
+    """What the graphs have in common, as a drawing and as a table."""
+    summary = found.summary
+    rows = [_pair(row) for row in summary.frame.iter_rows(named=True) if row["edge"] != "none"]
+    columns = [Column("variable"), Column("mark there"), Column("variable"), Column("mark there"), Column("edge")]
+    columns += [Column("share of graphs", number=True)]
+    drawing = el("figure", Html(summary.to_svg(positions=positions, embedded=True)), class_="wide")
+    apart = [join([label(x), " – ", label(y)]) for x, y, edge in summary.frame.select("x", "y", "edge").iter_rows() if edge == "none"]
+    return Html(
+        drawing
+        + (table(columns, rows, caption="Edges that all or some of the graphs have") if rows else "")
+        + (_folded(f"{counted(len(apart), 'pair')} joined in no graph", listed(apart, class_="columns")) if apart and _any(found) else "")
+    )
+
+
+def _any(found: Found) -> bool:
+    return bool(len(found.pags)) or not found.complete
+
+
+def _pair(row: Mapping[str, Any]) -> Html:
+    share = row["edge_share"]
+    return el(
+        "tr",
+        *(cell for end in "xy" for cell in (el("td", label(row[end])), el("td", _marks(row, end)))),
+        el("td", row["edge"]),
+        el("td", "–" if share is None else percent(share), class_="number", data_value="" if share is None else share),
+    )
+
+
+def _marks(row: Mapping[str, Any], end: str) -> str:
+    """The marks at an end; how often each occurs, if there are several."""
+    possible = [mark for mark in MARKS if row[f"{mark}_at_{end}"] != "none"]
+    if len(possible) == 1:
+        return possible[0]
+    words = []
+    for mark in possible:
+        share, known = row[f"share_{mark}_at_{end}"], row[f"{mark}_at_{end}"] != "unknown"
+        words.append(f"{mark} {percent(share)}" if share is not None else mark if known else f"{mark}?")
+    return ", ".join(words)
+
+
+def graph_list(found: Found, positions: Positions) -> Html:
+    """The graphs, best first: some drawn, more as text."""
+    if not found.pags:
+        return el("p", "There is no graph to show.")
+    shared = _shared(found)
+    figures = []
+    for number, (pag, score) in enumerate(zip(found.pags[:DRAWN], found.scores[:DRAWN], strict=True)):
+        detail = join([_score(score), _given_up(found, number), _what_is_own(pag, shared)])
+        figures.append(_figure(f"Graph {number + 1}", pag, positions, detail))
+    parts = [el("p", _about_scores(found)), _gallery(figures, positions)]
+    further = zip(found.pags[DRAWN:LISTED], found.scores[DRAWN:LISTED], strict=True)
+    rest = [join([_edges(pag.edges), " ", _score(score)]) for pag, score in further]
+    if rest:
+        last = min(len(found.pags), LISTED)
+        parts.append(_folded(f"Graphs {DRAWN + 1} to {last} as text", listed(rest, ordered=True, start=DRAWN + 1)))
+    if len(found.pags) > LISTED:
+        parts.append(
+            el("p", f"This page has the first {LISTED} of {len(found.pags):,} graphs; the result as JSON has all of them.", class_="cut")
+        )
+    return join(parts)
+
+
+def _shared(found: Found) -> set[Edge]:
+    """Edges that all graphs have, with the same marks."""
+    if len(found.pags) < 2:
+        return set()
+    certain = {
+        (row["x"], row["y"])
+        for row in found.summary.frame.iter_rows(named=True)
+        if row["edge"] == "all" and all("all" in (row[f"{mark}_at_{end}"] for mark in MARKS) for end in "xy")
+    }
+    return {edge for edge in found.pags[0].edges if tuple(sorted((edge.a, edge.b))) in certain}
+
+
+def _what_is_own(pag: PAG, shared: set[Edge]) -> Html:
+    """The edges of a graph; those that all graphs share are folded away if there are many."""
+    if len(pag.edges) <= MANY or not shared:
+        return _edges(pag.edges)
+    own = [edge for edge in pag.edges if edge not in shared]
+    return join([el("div", "Besides what all share:"), _edges(own), _folded(f"all {len(pag.edges)} edges", _edges(pag.edges))])
+
+
+def _edges(edges: Sequence[Edge]) -> Html:
+    """Edges as text, each of which stays on one line if it can."""
+    texts = [f"{edge}," for edge in edges[:-1]] + [str(edge) for edge in edges[-1:]]
+    return el("code", *(join([el("span", text), " "]) for text in texts or ["no edges"]))
+
+
+def _score(score: float) -> Html:
+    return el("span", f"score {score:.4g}", class_="score")
+
+
+def _given_up(found: Found, number: int) -> Html | None:
+    """The decisions that a graph contradicts, where graphs contradict any."""
+    given_up = found.contradicted(number)
+    return _folded(f"overrules {counted(len(given_up), 'decision')}", listed(one.text for one in given_up)) if given_up else None
+
+
+def _about_scores(found: Found) -> str:
+    words = "The score of a graph is the weight of the decisions that it contradicts; 0 agrees with every test."
+    alike = len(found.pags) > 1 and len({f"{score:.4g}" for score in found.scores}) == 1
+    return words + (" All have the same score: no test on these data can tell them apart." if alike else "")
+
+
+def local_graphs(found: Found, positions: Positions) -> Html:
+    """What each data set says on its own."""
+    pairs = list(zip(found.datasets, found.local_pags, strict=True))
+    figures = [
+        _figure(f"Data set {number}", pag, positions, join([el("span", labels(held)), _edges(pag.edges)]))
+        for number, (held, pag) in enumerate(pairs[:DRAWN], start=1)
+    ]
+    rest = [_edges(pag.edges) for _, pag in pairs[DRAWN:]]
+    more = _folded(f"Data sets {DRAWN + 1} to {len(pairs)} as text", listed(rest, ordered=True, start=DRAWN + 1)) if rest else None
+    return join([_gallery(figures, positions), more])
+
+
+def _figure(name: str, pag: PAG, positions: Positions, detail: Html) -> Html:
+    drawing = Html(to_svg(pag, positions=positions, title=name, embedded=True))
+    return el("figure", drawing, el("figcaption", el("strong", name), " ", detail))
+
+
+def _gallery(figures: Sequence[Html], positions: Positions) -> Html:
+    """Drawings side by side, or one below the other if they are so wide that nothing could be read."""
+    across = [x for x, _ in positions.values()]
+    return el("div", *figures, class_="gallery wide" if across and max(across) - min(across) > WIDE else "gallery")
+
+
+def _folded(words: str, inside: Html) -> Html:
+    return el("details", el("summary", words), inside)

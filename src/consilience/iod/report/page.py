@@ -1,0 +1,113 @@
+"""The page as a whole: one file, which asks for nothing else and runs no code but its own.
+
+The policy in its head names the hashes of its style and its script. A browser that honours it runs no other, loads nothing and sends
+nothing, even if some text had slipped through unescaped.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from importlib import resources
+from pathlib import Path
+from typing import NamedTuple
+
+from consilience.graph.shapes import STYLE
+from consilience.iod.report import sections
+from consilience.iod.report.found import Found
+from consilience.iod.report.graphs import common_positions, graph_list, local_graphs, summary_section
+from consilience.iod.report.html import Html, el, listed
+from consilience.iod.report.reading import reading
+from consilience.iod.report.words import counted
+
+__all__ = ["render", "write_report"]
+
+
+class _Section(NamedTuple):
+    name: str
+    title: str
+    body: Html
+
+
+def write_report(found: Found, path: str | Path) -> None:
+    """Write a discovery as one HTML page.
+
+    >>> import tempfile
+    >>> import consilience as cs
+    >>> found = cs.discover(cs.Oracle(cs.PAG.parse("A o-> C, B o-> C"), datasets=["ABC"]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_report(found, Path(folder) / "report.html")
+    ...     (Path(folder) / "report.html").read_text(encoding="utf-8")[:15]
+    '<!doctype html>'
+    """
+    Path(path).write_text(render(found), encoding="utf-8")
+
+
+def render(found: Found) -> str:
+    """A discovery as the text of an HTML page."""
+    parts = _sections(found)
+    graphs = counted(len(found.pags), "graph") if found.complete else f"{len(found.pags):,} or more graphs"
+    title = f"Causal discovery: {graphs} from {counted(len(found.datasets), 'data set')}"
+    contents = listed(el("a", part.title, href=f"#{part.name}") for part in parts)
+    body = (
+        el("section", el("h2", part.title, id=f"{part.name}-title"), part.body, id=part.name, aria_labelledby=f"{part.name}-title")
+        for part in parts
+    )
+    style, script = Html(_asset("page.css") + STYLE), _asset("page.js")
+    page = el(
+        "html",
+        el(
+            "head",
+            el("meta", charset="utf-8"),
+            el("meta", http_equiv="Content-Security-Policy", content=_policy(style, script)),
+            el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+            el("meta", name="referrer", content="no-referrer"),
+            el("meta", name="color-scheme", content="light dark"),
+            el("title", title),
+            el("style", style),
+        ),
+        el(
+            "body",
+            el("a", "Skip to the result", href="#main", class_="skip"),
+            el("header", el("h1", title)),
+            el("nav", el("h2", "Contents", id="contents"), contents, aria_labelledby="contents"),
+            el("main", *body, id="main"),
+            el("script", script),
+        ),
+        lang="en",
+    )
+    return f"<!doctype html>\n{page}\n"
+
+
+def _sections(found: Found) -> list[_Section]:
+    positions = common_positions(found)
+    parts = [
+        _Section("result", "Result", sections.overview(found)),
+        _Section("data", "Data sets", sections.data_sets(found)),
+        _Section("summary", "Summary of all graphs", summary_section(found, positions)),
+        _Section("graphs", "The graphs, best first", graph_list(found, positions)),
+        _Section("local", "Each data set alone", local_graphs(found, positions)),
+        _Section("conflicts", "Conflicts", sections.conflicts(found)),
+    ]
+    if found.knowledge is not None:
+        parts.append(_Section("knowledge", "Background knowledge", sections.knowledge(found)))
+    return [
+        *parts,
+        _Section("tests", "Tests", sections.tests(found)),
+        _Section("disclosed", "What left each site", sections.disclosed(found)),
+        _Section("settings", "Settings and versions", sections.settings(found)),
+        _Section("reading", "How to read this page", reading()),
+    ]
+
+
+def _asset(name: str) -> Html:
+    return Html(resources.files("consilience.iod.report").joinpath(name).read_text(encoding="utf-8"))
+
+
+def _policy(style: str, script: str) -> str:
+    """Nothing but this style and this script."""
+    return f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; form-action 'none'"
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

@@ -1,0 +1,47 @@
+"""How to read the page, for those who have not seen such graphs before."""
+
+from __future__ import annotations
+
+from consilience.graph.drawing import to_svg
+from consilience.graph.graphs import PAG
+from consilience.iod.report.html import Html, el, join
+
+__all__ = ["reading"]
+
+_EXAMPLES = (
+    ("A --> B", "A is a cause of B, directly or through others."),
+    ("A <-> B", "Neither causes the other: something that nobody measured causes both."),
+    ("A o-> B", "B is not a cause of A. A may be a cause of B, the two may have a common cause, or both at once."),
+    ("A o-o B", "They are connected; the tests leave open which way."),
+)
+_PAG = "Each graph is a PAG (partial ancestral graph). It stands for all causal structures that the tests cannot tell apart."
+_MARKS = (
+    "An arrowhead says that this end is not a cause of the other, a bare end that it is. A circle says that both occur among the "
+    "structures that the graph stands for. Where two variables have no edge, some other variables explain all that they have in common."
+)
+_LIST = (
+    "The data sets overlap only in part, so several graphs can agree with all of them. With enough data the true one is among them. "
+    "A long list says that the data sets, as they overlap, leave much open. The score of a graph is the evidence that it overrules: "
+    "0 agrees best, and the best come first."
+)
+_SUMMARY = (
+    "It draws all graphs of the list as one. A solid edge is in all of them, a dashed one in some, with the share of graphs that have it. "
+    "A share counts graphs; it is not a probability. A grey diamond stands at an end where the graphs that have the edge differ."
+)
+_DECISIONS = (
+    "All of this rests on the decisions of the tests. With few rows some of them are wrong, and a wrong one can remove the true graph from "
+    "the list, or empty it. Tests with p-values near α are the first to doubt."
+)
+
+
+def reading() -> Html:
+    """How to read marks, list and summary.
+
+    >>> reading().count("<svg")
+    4
+    """
+    marks = (el("li", Html(to_svg(PAG.parse(graph), embedded=True)), el("span", words)) for graph, words in _EXAMPLES)
+    parts = [el("p", _PAG), el("ul", *marks, class_="marks"), el("p", _MARKS)]
+    for title, words in (("The list", _LIST), ("The summary", _SUMMARY), ("The decisions", _DECISIONS)):
+        parts += [el("h3", title), el("p", words)]
+    return join(parts)

@@ -1,0 +1,162 @@
+"""The sections of the page that are words and small tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from consilience.iod.report.found import Decided, Found
+from consilience.iod.report.html import Html, el, join, label, listed
+from consilience.iod.report.tables import Column, ci_table, decision_counts, table
+from consilience.iod.report.words import certain, counted, edges_in_words, headline
+
+__all__ = ["conflicts", "data_sets", "disclosed", "knowledge", "overview", "settings", "tests"]
+
+MOST_SENTENCES = 40
+
+
+def overview(found: Found) -> Html:
+    """The result in words and in a few figures."""
+    variables = {name for held in found.datasets for name in held}
+    figures = [(f"{len(found.pags):,}{'' if found.complete else '+'}", "graph" if len(found.pags) == 1 and found.complete else "graphs")]
+    if found.pags:
+        every = found.summary.frame["edge"].to_list().count("all")
+        figures.append((f"{every:,}", "edge in all of them" if every == 1 else "edges in all of them"))
+    for count, noun in ((len(found.datasets), "data set"), (len(variables), "variable"), (found.tests.height, "test")):
+        figures.append((f"{count:,}", noun if count == 1 else f"{noun}s"))
+    facts = el("ul", *(el("li", el("strong", figure), " ", words) for figure, words in figures), class_="figures")
+    parts = [el("p", headline(found), " ", edges_in_words(found), class_="lead"), facts]
+    sentences = certain(found)
+    if sentences:
+        parts += [el("h3", "What is certain, if the decisions are right"), listed(sentences[:MOST_SENTENCES])]
+    if len(sentences) > MOST_SENTENCES:
+        parts.append(el("p", f"The summary has {len(sentences) - MOST_SENTENCES} more.", class_="cut"))
+    if found.conflicts and not found.pags:
+        parts.append(el("p", "Which decisions cannot hold together: ", el("a", "Conflicts", href="#conflicts"), "."))
+    parts.append(el("p", "New to these graphs? ", el("a", "How to read this page", href="#reading"), "."))
+    return join(parts)
+
+
+def data_sets(found: Found) -> Html:
+    """Which data set has which variable."""
+    names = sorted({name for held in found.datasets for name in held})
+    held_or_not = {True: _cell("●", "yes"), False: _cell("·", "no")}
+    rows = []
+    for name in names:
+        has = [name in held for held in found.datasets]
+        cells = (held_or_not[one] for one in has)
+        rows.append(el("tr", el("th", label(name), scope="row"), *cells, el("td", str(sum(has)), class_="number")))
+    columns = [Column("variable"), *(Column(f"set {number}") for number in range(1, len(found.datasets) + 1)), Column("in", number=True)]
+    never = _never_together(found, names)
+    text = f"{counted(len(found.datasets), 'data set')} with {counted(len(names), 'variable')} in all."
+    if never:
+        text += f" {counted(never, 'pair')} of variables {'is' if never == 1 else 'are'} in no data set together: no test has seen both."
+    return join([el("p", text), table(columns, rows, caption="Who has what", sortable=False, name="matrix")])
+
+
+def _cell(sign: str, words: str) -> Html:
+    return el("td", el("span", sign, aria_hidden="true"), el("span", words, class_="unseen"), class_=words)
+
+
+def _never_together(found: Found, names: Sequence[str]) -> int:
+    together = {(x, y) for held in found.datasets for x in held for y in held if x < y}
+    return len(names) * (len(names) - 1) // 2 - len(together)
+
+
+def conflicts(found: Found) -> Html:
+    """Decisions that cannot hold together, and those that were given up."""
+    parts: list[Html] = []
+    if found.conflicts:
+        parts += [
+            el("p", "These decisions cannot hold together; without any one of them, the others can. At least one of them is wrong."),
+            _decisions(found.conflicts),
+        ]
+    if found.overruled:
+        parts += [
+            el("h3", "Overruled"),
+            el("p", "Given up, by all graphs or by some: of all ways to make the other decisions agree, these cost the least evidence."),
+            _decisions(found.overruled),
+        ]
+    elif found.conflicts and found.resolve == "strict":
+        parts.append(el("p", "With ", el("code", 'resolve="optimal"'), " the graphs that overrule the least evidence are found instead."))
+    if not parts:
+        parts.append(el("p", "None: some graph agrees with all decisions." if found.pags else "None was found."))
+    return join(parts)
+
+
+def _decisions(decisions: Iterable[Decided]) -> Html:
+    return listed(
+        join([decision.text, None if decision.weight is None else el("span", f" weight {decision.weight:.3g}", class_="score")])
+        for decision in decisions
+    )
+
+
+def knowledge(found: Found) -> Html:
+    """What was known before."""
+    lines = [] if found.knowledge is None else found.knowledge.lines()
+    return listed(lines) if lines else el("p", "None was given.")
+
+
+def tests(found: Found) -> Html:
+    """All CI tests."""
+    words = ", ".join(f"{count:,} {decision}" for decision, count in decision_counts(found).items() if count)
+    text = (
+        f"{counted(found.tests.height, 'test')}: {words or 'none'}. A pair is taken as independent, given other variables, where the "
+        f"p-value is above α = {found.alpha:g}. A test that the data cannot answer is uninformative; it counts neither way."
+    )
+    return join([el("p", text), ci_table(found)])
+
+
+def disclosed(found: Found) -> Html:
+    """What left each site."""
+    if found.disclosed is None:
+        return el("p", "The test kept no ledger: its data were in one place, or it asked a known graph.")
+    numeric = [dtype.is_numeric() for dtype in found.disclosed.dtypes]
+    rows = []
+    for row in found.disclosed.iter_rows():
+        cells = (
+            el("td", f"{value:,}", class_="number", data_value=value) if number and value is not None else el("td", str(value or "–"))
+            for value, number in zip(row, numeric, strict=True)
+        )
+        rows.append(el("tr", *cells))
+    columns = [Column(name, number=number) for name, number in zip(found.disclosed.columns, numeric, strict=True)]
+    text = (
+        "Rows never leave a site; sums over rows do. Where they are masked, only their total over all sites can be read. "
+        "Each site's ledger has every message in words."
+    )
+    return join([el("p", text), table(columns, rows, caption="Totals from the sites' ledgers", name="ledgers")])
+
+
+def settings(found: Found) -> Html:
+    """How it was done, and with which software."""
+    options: dict[str, object] = {
+        "engine": found.engine,
+        "variant": found.variant,
+        "alpha": found.alpha,
+        "resolve": found.resolve,
+        "max_given": "no limit" if found.max_given is None else found.max_given,
+        "selection_bias": found.selection_bias,
+    }
+    options |= {name: value for name, value in found.settings.items() if name not in options}
+    options |= {"candidates": found.candidates}
+    seconds = {name: f"{value:.2f}" for name, value in found.timings.items()}
+    parts = (_pairs("Settings", options), _pairs("Versions", found.versions), _pairs("Seconds", seconds))
+    return el("div", *parts, class_="pairs")
+
+
+def _pairs(caption: str, values: Mapping[str, object]) -> Html | None:
+    if not values:
+        return None
+    rows = [el("tr", el("th", name, scope="row"), el("td", _plain(value))) for name, value in values.items()]
+    return table([Column("name"), Column("value")], rows, caption=caption, sortable=False)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple | set | frozenset) else str(value)

@@ -1,0 +1,107 @@
+"""Tables, and the one of all tests. Those of class ``sortable`` are sorted by a click on the head of a column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from consilience.iod.report.found import Found
+from consilience.iod.report.html import Html, el, label, labels
+from consilience.iod.report.words import counted, format_p
+
+__all__ = ["Column", "ci_table", "decision_counts", "table"]
+
+MOST_ROWS = 5000
+"""Tests on the page; more would make it slow."""
+DECISIONS = ("independent", "dependent", "uninformative")
+
+
+class Column(NamedTuple):
+    """A column: its head, and whether it holds numbers."""
+
+    head: str
+    number: bool = False
+
+
+def table(columns: Sequence[Column], rows: Sequence[Html], *, caption: str, sortable: bool = True, name: str | None = None) -> Html:
+    """A table that scrolls if it is too wide or too long, and can be scrolled by keyboard.
+
+    >>> table([Column("a", number=True)], [el("tr", el("td", "1"))], caption="One", sortable=False)[-41:]
+    '<tr><td>1</td></tr></tbody></table></div>'
+    """
+    heads = (el("th", column.head, scope="col", class_="number" if column.number else None) for column in columns)
+    inside = el(
+        "table",
+        el("caption", caption),
+        el("thead", el("tr", *heads)),
+        el("tbody", *rows),
+        class_="sortable" if sortable else None,
+        id=name,
+    )
+    return el("div", inside, class_="scroll", tabindex=0, role="region", aria_label=caption)
+
+
+def ci_table(found: Found) -> Html:
+    """Every test with its p-value and what was decided; with choices of a variable and of a decision."""
+    names = sorted({name for held in found.datasets for name in held})
+    index = {name: i for i, name in enumerate(names)}
+    tests = found.tests.sort(found.tests["given"].list.len(), maintain_order=True).head(MOST_ROWS)
+    rows = []
+    for x, y, given, p, n, sites, informative, reason, converged in tests.select(
+        "x", "y", "given", "p_value", "n", "contributors", "informative", "reason", "converged"
+    ).iter_rows():
+        decision = _decision(p, found.alpha, informative=informative)
+        note = "; ".join(words for words in (reason, "" if converged else "did not converge") if words)
+        rows.append(
+            el(
+                "tr",
+                el("td", label(x)),
+                el("td", label(y)),
+                el("td", labels(given) or "–", data_value=f"{len(given):04d} {', '.join(given)}"),
+                el("td", format_p(p) if informative else "–", class_="number", data_value=repr(p) if informative else ""),
+                el("td", el("span", decision, class_=f"decision {decision}")),
+                el("td", f"{n:,}", class_="number", data_value=n),
+                el("td", str(sites), class_="number"),
+                el("td", note),
+                data_variables=" ".join(str(index[name]) for name in (x, y, *given) if name in index),
+                data_decision=decision,
+            )
+        )
+    columns = [Column("x"), Column("y"), Column("given"), Column("p-value", number=True), Column("decision")]
+    columns += [Column("rows", number=True), Column("sites", number=True), Column("note")]
+    cut = None
+    if found.tests.height > MOST_ROWS:
+        cut = el(
+            "p",
+            f"The table has the {MOST_ROWS:,} tests with the fewest variables given, of {found.tests.height:,}; "
+            "the result as JSON and the CI table as CSV have all of them.",
+            class_="cut",
+        )
+    caption = f"{counted(len(rows), 'test')} at α = {found.alpha:g}"
+    return Html((cut or "") + _choices(names) + table(columns, rows, caption=caption, name="ci"))
+
+
+def decision_counts(found: Found) -> dict[str, int]:
+    """How many tests ended in which decision."""
+    tests = found.tests.select("p_value", "informative").iter_rows()
+    decisions = [_decision(p, found.alpha, informative=informative) for p, informative in tests]
+    return {decision: decisions.count(decision) for decision in DECISIONS}
+
+
+def _decision(p: float, alpha: float, *, informative: bool) -> str:
+    return DECISIONS[2] if not informative else DECISIONS[0] if p > alpha else DECISIONS[1]
+
+
+def _choices(names: Sequence[str]) -> Html:
+    """Choices that hide rows; shown by the script only, since they need it."""
+    variables = [el("option", "any variable", value=""), *(el("option", name, value=i) for i, name in enumerate(names))]
+    decisions = [el("option", "any decision", value=""), *(el("option", name, value=name) for name in DECISIONS)]
+    return el(
+        "div",
+        el("label", "Tests with ", el("select", *variables, id="ci-variable")),
+        el("label", " decided as ", el("select", *decisions, id="ci-decision")),
+        el("span", id="ci-shown", role="status"),
+        class_="choices",
+        id="ci-choices",
+        hidden=True,
+    )

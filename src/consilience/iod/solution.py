@@ -1,0 +1,121 @@
+"""Graphs for a problem, by either engine: listed, explained where there are none, ranked and summarised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from consilience.graph.equivalence import pag_to_mag_marks
+from consilience.graph.graphs import PAG
+from consilience.iod.decisions import Decisions
+from consilience.iod.evidence import Decision
+from consilience.iod.exact.conflict import find_conflict
+from consilience.iod.exact.engine import Listing, graph_of, solve_optimal, solve_strict
+from consilience.iod.exact.outline import outline
+from consilience.iod.exact.problem import Problem
+from consilience.iod.exact.program import Clock, Program, TimeIsUp
+from consilience.iod.published.engine import enumerate_pags
+from consilience.iod.published.union import Variant
+from consilience.iod.ranking import scores
+from consilience.iod.summary import Summary
+
+__all__ = ["Ranked", "Solution", "solve_exact", "solve_published"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solution:
+    """A member MAG of each class, the graph to show for it, and what goes with the list as a whole."""
+
+    problem: Problem
+    names: tuple[str, ...]
+    listing: Listing
+    graphs: tuple[PAG, ...]
+    conflicts: tuple[Decision, ...]
+    candidates: int
+    strict: bool
+    """True if every decision holds in every graph."""
+    exact: bool = True
+    """True if the listing's program has the graphs that are not listed, too."""
+
+    def ranked(self, decisions: Decisions) -> list[Ranked]:
+        """The graphs, best first: by score, then by number of edges, then by text."""
+        problem, mags = self.problem, self.listing.mags
+        given_up = [() if self.strict else tuple(problem.contradicted(mag)) for mag in mags]
+        marks = scores(mags, decisions, problem.locals_, strict=self.strict)
+        found = [Ranked(graph, score, contradicted) for graph, score, contradicted in zip(self.graphs, marks, given_up, strict=True)]
+        return sorted(found, key=lambda one: (round(one.score, 9), len(one.pag.edges), str(one.pag)))
+
+    def summary(self, clock: Clock) -> Summary:
+        """What holds in all, some or none: counted where the list is complete, asked of the solver where it is not."""
+        names, program = self.names, self.listing.program if self.exact else None
+        if self.listing.complete or program is None:
+            return Summary.of(self.graphs, names, complete=self.listing.complete)
+        edges, marks = outline(self.problem, program, [graph.working() for graph in self.graphs], clock)
+        return Summary.from_statuses(
+            names,
+            {(names[x], names[y]): status for (x, y), status in edges.items()},
+            {(names[x], names[y], mark): status for (x, y, mark), status in marks.items()},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A graph, the weight of the tests that it contradicts, and the decisions that were given up for it."""
+
+    pag: PAG
+    score: float
+    contradicted: tuple[Decision, ...]
+
+
+def solve_exact(problem: Problem, names: tuple[str, ...], clock: Clock, limit: int | None, *, optimal: bool) -> Solution:
+    """By the constraint solver; with ``optimal``, decisions are given up where they contradict each other."""
+    listing = solve_strict(problem, clock, 1 if optimal else limit)
+    conflicts = () if listing.mags or not listing.complete else _explained(problem, clock)
+    if optimal:
+        listing = solve_optimal(problem, clock, limit)
+    return _solution(problem, names, listing, clock, conflicts, strict=not optimal)
+
+
+def _solution(
+    problem: Problem, names: tuple[str, ...], listing: Listing, clock: Clock, conflicts: tuple[Decision, ...], *, strict: bool
+) -> Solution:
+    graphs = []
+    for number, mag in enumerate(listing.mags):
+        try:
+            graphs.append(PAG._trusted(graph_of(mag, problem, listing.program, clock), names))
+        except TimeIsUp:  # the rest would lack marks that follow from knowledge
+            listing = replace(listing, mags=listing.mags[:number], complete=False)
+            break
+    return Solution(problem, names, listing, tuple(graphs), conflicts, len(listing.mags), strict)
+
+
+def _explained(problem: Problem, clock: Clock) -> tuple[Decision, ...]:
+    try:
+        return find_conflict(problem, clock)
+    except TimeIsUp:
+        return ()
+
+
+def solve_published(problem: Problem, names: tuple[str, ...], clock: Clock, limit: int | None, variant: Variant, jobs: int) -> Solution:
+    """By the published algorithm; of its graphs, those with a member that obeys the background knowledge are kept."""
+
+    def go_on(seen: int, valid: int) -> bool:
+        clock.words = f"validating: {seen} candidates, {valid} PAGs so far"
+        try:
+            clock.tick()
+        except TimeIsUp:
+            return False
+        return limit is None or valid <= limit
+
+    found = enumerate_pags(problem.n, problem.locals_, variant, jobs, go_on)
+    mags = [pag_to_mag_marks(pag) for pag in found.pags]
+    complete = found.complete
+    members: Program | None = None
+    if problem.rules:
+        members = replace(problem, locals_=(), rulings=(), weighed=()).strict()
+        try:  # without a program the knowledge contradicts itself
+            mags = [] if members is None else [mag for mag in mags if members.core(clock, members.signature(mag)) is None]
+        except TimeIsUp:  # nobody knows which of them obey
+            mags, complete = [], False
+    conflicts = () if mags or not complete else _explained(problem, clock)
+    listing = Listing(tuple(mags[:limit]), complete and (limit is None or len(mags) <= limit), members)
+    return replace(_solution(problem, names, listing, clock, conflicts, strict=True), candidates=found.candidates, exact=False)

@@ -1,0 +1,257 @@
+"""What holds in all, in some or in none of the PAGs: of every pair whether it has an edge, of every end which marks stand there.
+
+Shares count all PAGs: one without an edge has no mark there, so that the shares of the three marks at an end add up to that of the edge.
+A summary is counted from a complete list, or put together from what a solver says of each edge and mark without a list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Self
+
+import numpy as np
+import polars as pl
+
+from consilience.errors import OptionError, UnknownNodeError, check_option
+from consilience.graph import drawing
+from consilience.graph.graphs import PAG
+from consilience.graph.marks import ARROW, CIRCLE, NONE, TAIL
+from consilience.graph.mixed import MixedGraph
+from consilience.graph.shapes import DASHED, DOTTED, OPEN, SOLID, Line
+from consilience.graph.text import edge_symbol, quoted
+
+__all__ = ["MARKS", "Summary", "percent"]
+
+MARKS = {"arrow": ARROW, "tail": TAIL, "circle": CIRCLE}
+ALL, SOME, NO, UNKNOWN = STATUSES = ("all", "some", "none", "unknown")
+_PATTERNS = {ALL: SOLID, SOME: DASHED, UNKNOWN: DOTTED}
+_ENDS = tuple(f"{mark}_at_{end}" for end in "xy" for mark in MARKS)
+_SCHEMA = (
+    {"x": pl.String, "y": pl.String, "edge": pl.String, "edge_share": pl.Float64}
+    | dict.fromkeys(_ENDS, pl.String)
+    | dict.fromkeys((f"share_{name}" for name in _ENDS), pl.Float64)
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Summary:
+    """What the PAGs have in common.
+
+    ``frame`` has a row for every pair x < y of ``labels``. ``edge`` and ``arrow_at_x``, ``tail_at_x``, ``circle_at_x``, … say "all",
+    "some" (but not all) or "none"; or "unknown", where the search was not finished. ``edge_share`` and ``share_arrow_at_x``, … are shares
+    of all PAGs, null unless they were counted. ``count`` is the number of PAGs in the list that was counted, None without one.
+
+    >>> found = Summary.of([PAG.parse("A o-> C, B o-> C"), PAG.parse("A o-> C, B <-> C"), PAG.parse("A <-> C, B")], "ABC")
+    >>> print(found)
+    A ?-> C in all (at A: arrow in 33%, circle in 67%), B ?-> C in 67% (at B: arrow in 33%, circle in 33%)
+    """
+
+    labels: tuple[str, ...]
+    count: int | None
+    frame: pl.DataFrame
+
+    @classmethod
+    def of(cls, pags: Sequence[PAG], labels: Iterable[str], *, complete: bool = True) -> Self:
+        """Count a list of PAGs over these variables. A list that was cut short tells only what holds in some and not in others.
+
+        >>> Summary.of([PAG.parse("A --> B, C")], "ABC").frame.select("x", "y", "edge", "tail_at_x").rows()
+        [('A', 'B', 'all', 'all'), ('A', 'C', 'none', 'none'), ('B', 'C', 'none', 'none')]
+        """
+        names = tuple(sorted(labels))
+        counts = np.zeros((4, len(names), len(names)), dtype=np.int64)
+        for pag in pags:
+            marks = pag.marks if pag.labels == names else pag.reordered(names).marks
+            for mark in range(4):
+                counts[mark] += marks == mark
+        total = len(pags)
+
+        def found(count: int) -> tuple[str, float | None]:
+            if not complete:
+                return SOME if 0 < count < total else UNKNOWN, None
+            return NO if not count else ALL if count == total else SOME, count / total if total else None
+
+        rows = []
+        for (i, x), (j, y) in combinations(enumerate(names), 2):
+            row: dict[str, Any] = {"x": x, "y": y}
+            row["edge"], row["edge_share"] = found(int(total - counts[NONE, i, j]))
+            for end, (a, b) in (("x", (j, i)), ("y", (i, j))):
+                for name, mark in MARKS.items():
+                    row[f"{name}_at_{end}"], row[f"share_{name}_at_{end}"] = found(int(counts[mark, a, b]))
+            rows.append(row)
+        return cls(names, total if complete else None, pl.DataFrame(rows, schema=_SCHEMA))
+
+    @classmethod
+    def from_statuses(cls, labels: Iterable[str], edge: Mapping[tuple[str, str], str], marks: Mapping[tuple[str, str, str], str]) -> Self:
+        """Put together what is known of edges (x, y), in either order, and of marks: (x, y, mark) is the mark at y on the edge x–y.
+
+        What is left out follows from the rest, where it does (no edge, no marks; one mark in all, the others in none), or is unknown.
+
+        >>> statuses = {("A", "B", "arrow"): "all", ("B", "A", "tail"): "none"}
+        >>> print(Summary.from_statuses("AB", {("A", "B"): "all"}, statuses))
+        A ?-> B in all
+        """
+        names = tuple(sorted(labels))
+        for key, status in (*edge.items(), *marks.items()):
+            check_option(f"The status of {key!r}", status, STATUSES)
+            if key[0] == key[1] or not set(key[:2]) <= set(names):
+                raise UnknownNodeError(f"A status belongs to two of the variables {', '.join(names)}; got {key!r}.")
+        for *_, mark in marks:
+            check_option("A mark", mark, tuple(MARKS))
+        rows = []
+        for x, y in combinations(names, 2):
+            joined = edge.get((x, y), edge.get((y, x), UNKNOWN))
+            row = {"x": x, "y": y, "edge": joined}
+            for end, (a, b) in (("x", (y, x)), ("y", (x, y))):
+                given = {mark: marks.get((a, b, mark), UNKNOWN) for mark in MARKS}
+                row |= {f"{mark}_at_{end}": status for mark, status in _deduced(joined, given, f"{x}–{y}, at {b}").items()}
+            rows.append(row)
+        return cls(names, None, pl.DataFrame(rows, schema=_SCHEMA))
+
+    @property
+    def complete(self) -> bool:
+        """True if nothing is unknown."""
+        return not any(UNKNOWN in self.frame[name] for name in ("edge", *_ENDS))
+
+    def lines(self) -> list[str]:
+        """Every edge that occurs, in words; ``?`` stands at an end where the PAGs that have the edge differ.
+
+        >>> Summary.of([PAG.parse("A --> C, B o-o D"), PAG.parse("A --> C, B, D")], "ABCD").lines()
+        ['A --> C in all', 'B o-o D in 50%']
+        """
+        return [line.words for line in self._drawn()]
+
+    def union(self) -> MixedGraph:
+        """A graph with every edge that occurs, and circles where marks differ: what is common to drawings of the PAGs.
+
+        >>> Summary.of([PAG.parse("A --> B, C"), PAG.parse("A <-> B, B o-o C")], "ABC").union()
+        MixedGraph.parse('A o-> B, B o-o C')
+        """
+        marks = np.zeros((len(self.labels), len(self.labels)), dtype=np.int8)
+        for line in self._drawn():
+            a, b = self.labels.index(line.a), self.labels.index(line.b)
+            marks[b, a], marks[a, b] = (CIRCLE if mark == OPEN else mark for mark in (line.at_a, line.at_b))
+        return MixedGraph(marks, self.labels)
+
+    def to_svg(
+        self,
+        *,
+        width: float | None = None,
+        positions: drawing.Positions | None = None,
+        title: str | None = None,
+        embedded: bool = False,
+    ) -> str:
+        """The summary as a picture: solid where all PAGs have an edge, dashed where some do, with the share of those.
+
+        An end has the mark on which all PAGs that have the edge agree, or a hollow grey diamond where they differ. The other options are
+        those of :func:`consilience.graph.drawing.to_svg`.
+
+        >>> Summary.of([PAG.parse("A --> B, C"), PAG.parse("A --> B, B o-o C")], "ABC").to_svg().count(">50%</text>")
+        1
+        """
+        name = title or ("What the PAGs have in common" if self.count is None else f"What holds in {_graphs(self.count, 'PAG')}")
+        said = (name, f"{name}: {self}", f"{'; '.join(self.lines()) or str(self)}.")
+        legend = self._legend()
+        return drawing.draw(self.labels, self._drawn(), said, width=width, positions=positions, legend=legend, embedded=embedded)
+
+    def _repr_svg_(self) -> str:
+        """Drawn in notebooks."""
+        return self.to_svg()
+
+    def __str__(self) -> str:
+        if self.count == 0:
+            return "no PAG agrees with all decisions"
+        return ", ".join(self.lines()) or "no edge in any PAG"
+
+    def __repr__(self) -> str:
+        return f"Summary({'of ' + _graphs(self.count, 'PAG') + ': ' if self.count is not None else ''}{self})"
+
+    def _drawn(self) -> list[Line]:
+        return [_line(row) for row in self.frame.iter_rows(named=True) if row["edge"] != NO]
+
+    def _legend(self) -> list[Line | str]:
+        lines = self._drawn()
+        if self.count == 0:
+            return ["No graph agrees with all decisions."]
+        if not lines:
+            return ["No edge in any graph."]
+        every = "in every graph" if self.count is None else "in the one graph" if self.count == 1 else f"in all {self.count:,} graphs"
+        entries: list[Line | str] = [Line("", "", TAIL, TAIL, every)]
+        patterns = {line.pattern for line in lines}
+        if DASHED in patterns:
+            entries.append(Line("", "", TAIL, TAIL, "in some, with their share" if self.count else "in some", DASHED))
+        if DOTTED in patterns:
+            entries.append(Line("", "", TAIL, TAIL, "not known: all, some or none", DOTTED))
+        ends = {(line.at_a, line.at_b) for line in lines}
+        if self.count != 1 and {mark for pair in ends for mark in pair} & {ARROW, CIRCLE}:
+            entries.append(Line("", "", CIRCLE, ARROW, "a mark on which they agree"))
+        if any(OPEN in pair for pair in ends):
+            entries.append(Line("", "", TAIL, OPEN, "they differ on the mark" + ("" if self.complete else ", or it is not known")))
+        if (ARROW, ARROW) in ends:
+            entries.append(Line("", "", ARROW, ARROW, "a common cause that nobody measured"))
+        return entries
+
+
+def percent(share: float) -> str:
+    """A share for people; only what holds without exception is 100%, and only what never does is 0%.
+
+    >>> percent(0.617), percent(0.999), percent(0.0001)
+    ('62%', '>99%', '<1%')
+    """
+    if 0.0 < share < 0.01:
+        return "<1%"
+    return ">99%" if 0.99 < share < 1.0 else f"{share:.0%}"
+
+
+def _deduced(edge: str, marks: dict[str, str], where: str) -> dict[str, str]:
+    """Statuses of the marks at an end, with what follows from the others and from that of the edge."""
+    statuses = dict(marks)
+    for mark in [mark for mark, status in marks.items() if status == ALL]:
+        statuses |= {other: NO for other in MARKS if other != mark and marks[other] == UNKNOWN}
+    if edge == NO:
+        statuses = {mark: NO if status == UNKNOWN else status for mark, status in statuses.items()}
+    elif edge != UNKNOWN and list(statuses.values()).count(NO) == 2:
+        statuses = {mark: edge if status == UNKNOWN else status for mark, status in statuses.items()}
+    given = list(statuses.values())
+    several = [status for status in given if status in (ALL, SOME)]
+    wrong = (edge == NO and several) or (edge == SOME and ALL in given) or (ALL in given and len(several) > 1)
+    if wrong or (edge in (ALL, SOME) and given.count(NO) == 3) or (edge == ALL and given.count(NO) == 2 and SOME in given):
+        raise OptionError(f"The edge {where}: {edge!r} does not go with marks {statuses!r}. Every edge has one mark at each end.")
+    return statuses
+
+
+def _line(row: Mapping[str, Any]) -> Line:
+    """An edge as it is drawn, turned so that a single arrowhead points to the right."""
+    ends = [(row[end], _agreed(row, end), _differing(row, end)) for end in "xy"]
+    (_, left, _), (_, right, _) = ends
+    if left == ARROW != right or (left, right) == (CIRCLE, TAIL):
+        ends.reverse()
+    (a, at_a, _), (b, at_b, _) = ends
+    left_sign = "?" if at_a == OPEN else edge_symbol(at_a, TAIL)[0]
+    right_sign = "?" if at_b == OPEN else edge_symbol(TAIL, at_b)[-1]
+    share = row["edge_share"]
+    often = {ALL: "in all", UNKNOWN: "perhaps"}.get(row["edge"]) or f"in {'some' if share is None else percent(share)}"
+    more = "; ".join(words for _, _, words in ends if words)
+    words = f"{quoted(a)} {left_sign}-{right_sign} {quoted(b)} {often}{f' ({more})' if more else ''}"
+    note = percent(share) if row["edge"] == SOME and share is not None else ""
+    return Line(a, b, at_a, at_b, words, _PATTERNS[row["edge"]], note)
+
+
+def _agreed(row: Mapping[str, Any], end: str) -> int:
+    """The one mark that occurs at this end, or OPEN if there are more, or may be."""
+    possible = [mark for name, mark in MARKS.items() if row[f"{name}_at_{end}"] != NO]
+    return possible[0] if len(possible) == 1 else OPEN
+
+
+def _differing(row: Mapping[str, Any], end: str) -> str:
+    """How often each mark stands at an end where they differ, if that was counted."""
+    shares = {name: row[f"share_{name}_at_{end}"] for name in MARKS}
+    known = {name: share for name, share in shares.items() if share}
+    if len(known) < 2:
+        return ""
+    return f"at {quoted(row[end])}: {', '.join(f'{name} in {percent(share)}' for name, share in known.items())}"
+
+
+def _graphs(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")

@@ -11,6 +11,7 @@
 ``config``     settings of the processes, from file and environment, in one table
 ``tls``        certificates for trials, contexts for both sides
 ``logs``       one line of JSON per event
+``lock``       one process per folder
 =============  =====================================================================================
 
 Needs the extra ``consilience[service]``; the library below does not. Nothing in here prints.

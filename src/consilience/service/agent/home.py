@@ -16,6 +16,7 @@ from consilience.federation.memory import Memory, Record
 from consilience.secagg import Identity
 from consilience.service.contract import Contract, decode_contract
 from consilience.service.invitation import Invitation, check_study_id
+from consilience.service.lock import lock_folder
 from consilience.service.tls import write_private
 
 __all__ = ["DiskLedger", "DiskMemory", "Home", "Joined", "StudyFolder"]
@@ -109,19 +110,8 @@ class StudyFolder:
         return DiskMemory(self.path / "memory.log")
 
     def lock(self) -> IO[bytes]:
-        """Take the folder for this process; :class:`ConfigurationError` if another has it. Held as long as the file is open."""
-        self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
-        file = (self.path / "lock").open("ab")
-        try:
-            import fcntl  # noqa: PLC0415  not on Windows, where one process per study is the operator's word
-        except ImportError:
-            return file
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            file.close()
-            raise ConfigurationError(f"Another process answers for this site in {str(self.path)!r} already. Stop it first.") from None
-        return file
+        """Take the folder for this process."""
+        return lock_folder(self.path)
 
 
 class _Appending:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import uvicorn
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from consilience.federation.wire import FRAME_BYTES
 from consilience.secagg import Identity
 from consilience.service.config import ServerConfig
+from consilience.service.lock import lock_folder
 from consilience.service.server.app import create_app
 
 __all__ = ["serve"]
@@ -31,7 +34,12 @@ class _Impatient(WebSocketsSansIOProtocol):
 
 
 def serve(config: ServerConfig, identity: Identity) -> None:
-    """Serve until stopped."""
+    """Serve until stopped; one process per folder."""
+    with lock_folder(Path(config.home)):
+        _run(config, identity)
+
+
+def _run(config: ServerConfig, identity: Identity) -> None:
     uvicorn.run(
         create_app(config, identity),
         host=config.host,

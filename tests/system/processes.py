@@ -158,12 +158,12 @@ class Agent:
         self.process: subprocess.Popen[bytes] | None = None
         self.log = home.parent / f"{name}.log"
 
-    def join(self, invitation: str) -> Agent:
+    def join(self, invitation: str, **more: str) -> Agent:
         done = subprocess.run(
             [*PROGRAM, "client", "join", "-", "--home", str(self.home)],
             input=invitation,
             text=True,
-            env=environment(),
+            env=environment(**more),
             capture_output=True,
             check=False,
         )

@@ -11,10 +11,11 @@ from contextlib import contextmanager, suppress
 
 
 class DelayingProxy:
-    """Four threads a connection: sockets are few here, and threads are simple."""
+    """Four threads a connection: sockets are few here, and threads are simple. Without a target, CONNECT says where to."""
 
-    def __init__(self, target: int, delay: float) -> None:
+    def __init__(self, target: int | None, delay: float) -> None:
         self.delay, self._target = delay, target
+        self.asked: list[str] = []
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._listener.getsockname()[1])
         self._sockets: list[socket.socket] = []
@@ -32,7 +33,7 @@ class DelayingProxy:
                 near, _ = self._listener.accept()
                 self._sockets.append(near)
                 try:
-                    far = socket.create_connection(("127.0.0.1", self._target))
+                    far = socket.create_connection(("127.0.0.1", self._where(near)))
                 except OSError:
                     near.close()
                     continue
@@ -42,6 +43,16 @@ class DelayingProxy:
                     pieces: queue.Queue[tuple[float, bytes]] = queue.Queue()
                     self._start(self._read, source, pieces)
                     self._start(self._write, sink, pieces)
+
+    def _where(self, near: socket.socket) -> int:
+        if self._target is not None:
+            return self._target
+        head = b""
+        while not head.endswith(b"\r\n\r\n"):
+            head += near.recv(1)
+        self.asked.append(head.split(b"\r\n")[0].decode())
+        near.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        return int(head.split()[1].rpartition(b":")[2])
 
     def _read(self, source: socket.socket, pieces: queue.Queue[tuple[float, bytes]]) -> None:
         data = b"."
@@ -79,7 +90,7 @@ class DelayingProxy:
 
 
 @contextmanager
-def delaying(target: int, delay: float) -> Iterator[DelayingProxy]:
+def delaying(target: int | None, delay: float) -> Iterator[DelayingProxy]:
     proxy = DelayingProxy(target, delay)
     try:
         yield proxy

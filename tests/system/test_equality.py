@@ -140,6 +140,23 @@ def test_consent_is_asked_for_and_nothing_leaves_without_it(server: Server, fold
     assert (folder_of / "ledger.jsonl").read_text() == ""
 
 
+def test_a_site_behind_a_proxy_joins_and_runs_through_it(server: Server, folder: Path, agents: list[Agent]) -> None:
+    frames = frames_of(2, rows=60)
+    study, (one, two) = enrol(server, folder, frames, declaration(frames))
+    with delaying(None, 0.0) as proxy:
+        through = {"https_proxy": f"http://127.0.0.1:{proxy.port}"}
+        third = Agent(folder / "home-third", one.data, "third")
+        text = server.do("POST", f"/studies/{study}/invitations", {"site": "third"})["invitation"]
+        third.join(text, **through)
+        agents += [one.start(**through), two.start(**through), third.start(**through)]
+        connected(server, study, 3)
+        server.do("POST", f"/studies/{study}/start")
+        assert server.wait(study) == "finished"
+        assert [agent.wait(30) for agent in agents] == [0, 0, 0]
+    assert set(proxy.asked) == {f"CONNECT 127.0.0.1:{server.port} HTTP/1.1"}
+    assert len(proxy.asked) >= 1 + 3 + 3  # joining, the connections, the downloads
+
+
 def test_a_study_can_be_cancelled_while_it_waits(server: Server, folder: Path, agents: list[Agent]) -> None:
     frames = frames_of(2)
     study, started = enrol(server, folder, frames, declaration(frames))

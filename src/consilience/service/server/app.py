@@ -34,7 +34,7 @@ from consilience.service.server.limits import RateLimit
 from consilience.service.server.metrics import Metrics
 from consilience.service.server.models import Problem
 from consilience.service.server.passwords import Passwords
-from consilience.service.server.routes import accounts, operations, results, studies
+from consilience.service.server.routes import accounts, documentation, operations, results, studies
 from consilience.service.server.runner import Bell, Runner
 from consilience.service.server.services import Services
 from consilience.service.server.socket import SiteSockets
@@ -108,13 +108,13 @@ def create_app(
         version="1",
         description=DESCRIPTION,
         lifespan=lifespan,
-        docs_url="/api/docs",
+        docs_url=None,  # the framework's own page loads scripts from elsewhere
         redoc_url=None,
         openapi_url="/api/openapi.json",
         responses={code: {"model": Problem} for code in (401, 403, 404, 409, 413, 429)},
     )
     app.state.services = services
-    for module in (accounts, studies, results, operations):
+    for module in (accounts, studies, results, operations, documentation):
         app.include_router(module.router)
 
     @app.websocket("/api/v1/studies/{study}/site")

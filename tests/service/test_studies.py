@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from consilience.service.contract import decode_contract
-from consilience.service.session import Closing, Declaration, Declare, DeclareAsk, Declined, Proposal, Welcome
+from consilience.service.session import Closing, Consent, Declaration, Declare, DeclareAsk, Declined, Proposal, Welcome
 from tests.service.helpers import STUDY, closed_with, connected, invited, joined, new_study
 
 
@@ -156,3 +156,17 @@ def test_a_name_is_taken_once(client: TestClient, ada: dict[str, str]) -> None:
     joined(client, ada, study, "one")
     assert client.post(f"/api/v1/studies/{study}/invitations", json={"site": "one"}, headers=ada).status_code == 403
     assert invited(client, ada, study, "two").site == "two"
+
+
+def test_a_deleted_study_is_over_for_its_sites(client: TestClient, ada: dict[str, str]) -> None:
+    study = new_study(client, ada)
+    one = joined(client, ada, study, "one")
+    with connected(client, study) as hand:
+        assert isinstance(hand.prove(one), Welcome)
+        assert client.delete(f"/api/v1/studies/{study}", headers=ada).status_code == 204
+        closing = hand.receive()
+        assert isinstance(closing, Closing)
+        assert closing.message == "deleted by its owner"
+        hand.send(Consent(bytes(32), bytes(64)))
+        assert closed_with(hand) == 4400
+    assert client.get("/health").status_code == 200

@@ -46,8 +46,8 @@ def context_of(joined: Joined | Invitation, ca: str = "") -> ssl.SSLContext:
 def join(home: Home, invitation: Invitation, *, ca: str = "", insecure: bool = False) -> StudyFolder:
     """Take an invitation: bind this site's identity to it, and remember where the study is.
 
-    If the invitation was used already, perhaps by this very site whose first attempt lost its answer, the folder is written all the same
-    only when the server's reply says that it was this identity: the next connection proves it.
+    If the connection ends before the server's answer is there, nobody here knows whether the invitation was taken. What it says is then
+    kept all the same: if it was, the next connection works, since that rests on the identity alone.
     """
     url, identity = check_url(invitation.url, insecure=insecure), home.identity()
     context = context_of(invitation, ca)
@@ -60,7 +60,11 @@ def join(home: Home, invitation: Invitation, *, ca: str = "", insecure: bool = F
         try:
             reply = client.post(f"{url}/api/v1/join", json=body)
         except httpx.HTTPError as error:
-            raise UnreachableError(f"{url} does not answer: {error}. Check the address, the proxy and the network.") from None
+            home.enter(invitation)
+            raise UnreachableError(
+                f"{url} did not answer: {error}. Check the network, and try consilience client run: it works if the invitation was taken. "
+                f"Else try to join again."
+            ) from None
     if reply.status_code != 200:
         raise InvitationError(f"The server does not take the invitation: {_message(reply)}")
     return home.enter(invitation)

@@ -9,7 +9,7 @@ from concurrent.futures import CancelledError, Future
 from threading import Lock
 from typing import Any, TypeVar, cast
 
-from consilience.errors import ClientGoneError, ConsilienceError
+from consilience.errors import ClientGoneError, ConsilienceError, RunInterruptedError
 from consilience.federation.transport.remote import Links, Lost
 from consilience.federation.wire import Assembler, RunMessage, RunReply, encode_wire, frames
 
@@ -204,12 +204,16 @@ class SocketLinks(Links):
             if self._error is not None:
                 work.close()
                 raise self._error
-            future = self._future = asyncio.run_coroutine_threadsafe(work, self._loop)
+            try:
+                future = self._future = asyncio.run_coroutine_threadsafe(work, self._loop)
+            except RuntimeError:  # the loop is closed: the server has stopped in a hurry
+                work.close()
+                raise RunInterruptedError("The server has stopped.") from None
         try:
             return cast("T", future.result())
         except CancelledError:
             self.check()
-            raise
+            raise RunInterruptedError("The server has stopped.") from None
         finally:
             with self._lock:
                 self._future = None

@@ -237,7 +237,7 @@ class Runner:
             self._store.studies.move(study, [State.RUNNING], State.FINISHED)
             self._store.runs.clear_journal(study)
             self._store.runs.add_event(study, "finished", {"pags": len(found.pags), "rounds": federated.rounds})
-        self._over(study, State.FINISHED, f"{len(found.pags)} PAGs from {found.tests.height} tests in {federated.rounds} rounds")
+        self.say_over(study, State.FINISHED, f"{len(found.pags)} PAGs from {found.tests.height} tests in {federated.rounds} rounds")
 
     def _stage(self, study: str, links: SocketLinks) -> Callable[[str], None]:
         """Tell of stages, each kind once a second at most."""
@@ -261,7 +261,7 @@ class Runner:
                 self._store.runs.add_event(study, "failed", {"message": message})
         except LifeCycleError:  # cancelled in the same moment
             return
-        self._over(study, State.FAILED, message)
+        self.say_over(study, State.FAILED, message)
 
     def cancel(self, study: str) -> None:
         """End a study before its time. What is finished is kept."""
@@ -270,9 +270,10 @@ class Runner:
             self._store.runs.clear_journal(study)
             self._store.runs.add_event(study, "cancelled")
         self.stop(study, RunCancelledError("The study's owner has cancelled it."))
-        self._over(study, State.CANCELLED, "cancelled by its owner")
+        self.say_over(study, State.CANCELLED, "cancelled by its owner")
 
-    def _over(self, study: str, state: State, message: str) -> None:
+    def say_over(self, study: str, state: State, message: str) -> None:
+        """Tell whoever follows the study, and its sites, that it is over."""
         self._bell.ring(study)
         _log.info(state.value, extra={"study": study, "reason": message})
         if self._loop is not None:

@@ -18,6 +18,7 @@ from consilience.errors import (
     ConsilienceError,
     DeclinedError,
     MessageFormatError,
+    MessageSizeError,
     ProtocolError,
     RateLimitError,
 )
@@ -103,15 +104,15 @@ class SiteSockets:
             async with asyncio.timeout(HANDSHAKE_SECONDS):
                 site = await self._authenticate(socket, wire, study)
             self._limit.give_back(address)
-        except (WebSocketDisconnect, RuntimeError, OSError):
-            return
         except RateLimitError as error:
             await wire.close(TRY_LATER, str(error))
             return
-        except (TimeoutError, ConsilienceError) as error:
+        except (TimeoutError, ConsilienceError) as error:  # before OSError, of which TimeoutError is one
             self._metrics.add("sites_refused")
             _log.warning("a site was refused", extra={"study": study, "address": address, "reason": str(error) or "too slow"})
             await wire.close(FORBIDDEN, "no proof of who you are")
+            return
+        except (WebSocketDisconnect, RuntimeError, OSError):
             return
         await self._stay(socket, wire, study, site)
 
@@ -158,7 +159,7 @@ class SiteSockets:
         except ConsilienceError as error:
             why = str(error)
             self._metrics.add("messages_refused")
-            await connection.close(TOO_LONG if "bytes here" in why else BAD, why)
+            await connection.close(TOO_LONG if isinstance(error, MessageSizeError) else BAD, why)
         finally:
             self._hub.unregister(connection, why)
             self._metrics.add("sites_lost")

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from consilience.citest.result import CIResult
+from consilience.errors import LifeCycleError
 from consilience.federation.transport.journal import Entry
 from consilience.service.store.database import Database
 
@@ -81,6 +82,8 @@ class Runs:
         """Write down that something happened."""
         now = self._db.clock()
         with self._db.writing():
+            if self._db.one("select 1 from studies where id = ?", (study,)) is None:
+                raise LifeCycleError("The study has been deleted.")
             (number,) = self._db.one("select coalesce(max(number), 0) + 1 from events where study = ?", (study,))
             text = json.dumps(body or {}, ensure_ascii=False)
             self._db.write("insert into events (study, number, time, kind, body) values (?, ?, ?, ?, ?)", (study, number, now, kind, text))

@@ -119,6 +119,7 @@ def edit(body: StudyIn, row: OwnStudy, services: Parts) -> StudyOut:
 def delete(row: OwnStudy, services: Parts) -> None:
     """With its results, unless it runs."""
     services.store.studies.delete(row.id)
+    services.runner.say_over(row.id, State.CANCELLED, "deleted by its owner")
 
 
 @router.post("/{study}/invitations", status_code=201, summary="Invite a site")

@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint bench calibration clean
+.PHONY: demo test lint bench service-bench calibration clean
 
 demo: $(VENV)/.installed        ## set up and run the main job on embedded defaults
 	$(BIN)/consilience demo
@@ -23,6 +23,10 @@ bench: $(VENV)/.peers           ## speed against python-fedci and statsmodels, i
 	$(BIN)/python benchmarks/ci_speed.py
 	$(BIN)/python benchmarks/masking_cost.py
 	$(BIN)/python benchmarks/ci_memory.py
+
+service-bench: $(VENV)/.dev     ## the study server: latency against in process, and fifty studies at once
+	$(BIN)/python benchmarks/service_latency.py
+	$(BIN)/python benchmarks/service_load.py
 
 calibration: $(VENV)/.dev       ## type-I error of every pair of kinds; rewrites docs/calibration.md
 	$(BIN)/python benchmarks/calibration.py --out docs/calibration.md

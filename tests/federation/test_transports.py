@@ -1,4 +1,7 @@
-"""One conformance suite for every transport: local, remote over links that encode and decode everything, and both with a journal."""
+"""The conformance suite on the local transport, on the remote one over links that carry bytes only, and with a journal; and their own ways.
+
+``tests/service/test_sockets.py`` runs the suite over real sockets.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,9 @@ import pytest
 
 import consilience as cs
 from consilience import errors
-from consilience.citest.requests import Products, Survey
-from consilience.data.schema import unite
-from consilience.federation import FederatedTest
-from consilience.federation.messages import Announced
+from consilience.citest.requests import Survey
 from consilience.federation.participant import Participant
-from consilience.federation.terms import Dropout, Method, Terms
+from consilience.federation.terms import Dropout
 from consilience.federation.transport import Entry, Journalled, Links, ListJournal, LocalTransport, Lost, RemoteTransport, Transport
 from consilience.federation.wire import (
     Answer,
@@ -32,13 +32,8 @@ from consilience.federation.wire import (
     encode_wire,
     frames,
 )
-from consilience.glm.layout import SiteEffects
-from tests.federation.helpers import mixed_clients
+from tests.federation.conformance import CLIENTS, MEMBERS, SCHEMA, TransportConformance, federated, local, participants
 
-CLIENTS = mixed_clients(4, columns="ABCD", missing=0.03)
-SCHEMA = unite({c.name: c.declarations for c in CLIENTS})
-DATASETS = [frozenset(c.declarations) for c in CLIENTS]
-MEMBERS = {c.name: c.identity.fingerprint for c in CLIENTS}
 to_site = msgspec.msgpack.Decoder(RunMessage)
 to_server = msgspec.msgpack.Decoder(RunReply)
 
@@ -102,80 +97,23 @@ def carried(data: bytes, limit: int) -> bytes:
     return whole
 
 
-def participants(**terms: Any) -> list[Participant]:
-    return [c.join("study", SCHEMA, Terms(**terms), MEMBERS.values()) for c in CLIENTS]
-
-
-def local(**terms: Any) -> Transport:
-    return LocalTransport(participants(**terms))
-
-
 def remote(**terms: Any) -> Transport:
     return RemoteTransport(LoopLinks(participants(**terms)), MEMBERS, SCHEMA)
 
 
-def journalled(**terms: Any) -> Transport:
-    return Journalled(remote(**terms), ListJournal())
+class TestLocal(TransportConformance):
+    def make(self, **terms: Any) -> Transport:
+        return local(**terms)
 
 
-transports = pytest.mark.parametrize("make", [local, remote, journalled])
+class TestRemote(TransportConformance):
+    def make(self, **terms: Any) -> Transport:
+        return remote(**terms)
 
 
-def federated(transport: Transport, **terms: Any) -> FederatedTest:
-    return FederatedTest(SCHEMA, Terms(**terms), DATASETS, transport)
-
-
-@pytest.mark.parametrize(
-    "terms", [*({"effects": effects} for effects in SiteEffects), {"method": Method.FISHER}], ids=[*SiteEffects, Method.FISHER]
-)
-def test_all_transports_give_the_same_bits(terms: dict[str, Any]) -> None:
-    wanted, *others = (federated(make(**terms), **terms).test_all(max_given=1) for make in (local, remote, journalled))
-    assert all(other.equals(wanted) for other in others)
-
-
-@transports
-def test_rounds_and_bytes_are_counted(make: Callable[..., Transport]) -> None:
-    test, wanted = federated(make()), federated(local())
-    test.test_all(max_given=1)
-    wanted.test_all(max_given=1)
-    assert test.rounds == wanted.rounds
-    assert test.bytes == pytest.approx(wanted.bytes, rel=0.05)
-
-
-@transports
-def test_counts_are_announced_once_in_a_run(make: Callable[..., Transport]) -> None:
-    """Twice the same, and anew after a drop-out; a transport that forgot would be refused by every site."""
-    transport = make(on_dropout=Dropout.RESTART)
-    test = federated(transport, on_dropout=Dropout.RESTART)
-    test.test("A", "B")
-    test.test("A", "B", ["C"])
-    transport.drop(transport.names[0])
-    test._study = test._study.without_a_site()
-    assert test.test("A", "B", ["C"]).contributors == 3
-
-
-@transports
-def test_a_refusal_has_its_name_on_both_sides(make: Callable[..., Transport]) -> None:
-    transport = make()
-    transport.ask(Survey((("A", "B"),)), [])
-    with pytest.raises(errors.OutsideSchemaError, match="Z"):
-        transport.ask(Survey((("A", "Z"),)), [])
-
-
-@transports
-def test_a_sum_is_asked_for_without_its_counts_in_vain(make: Callable[..., Transport]) -> None:
-    with pytest.raises(errors.DisclosureError):
-        make().ask(Products((("A", "B"),), {}), [])
-    with pytest.raises(errors.DisclosureError):
-        make().ask(Products((("A", "B"),), {}), [Announced(("A", "B"), 1, 100)])
-
-
-@transports
-def test_names_are_the_sites_that_are_left(make: Callable[..., Transport]) -> None:
-    transport = make()
-    assert transport.names == tuple(MEMBERS)
-    transport.drop("site2")
-    assert transport.names == ("site0", "site1", "site3")
+class TestJournalled(TransportConformance):
+    def make(self, **terms: Any) -> Transport:
+        return Journalled(remote(**terms), ListJournal())
 
 
 def links_of(**terms: Any) -> tuple[LoopLinks, RemoteTransport]:

@@ -41,7 +41,7 @@ from consilience.service.session import (
 
 __all__ = ["Agent", "Outcome"]
 
-FORBIDDEN, REPLACED = 4403, 4409
+BAD, FORBIDDEN, REPLACED = 4400, 4403, 4409
 MOST_REFUSALS = 5
 """Connections in a row that the server may refuse before the agent gives up: one alone may be a server under load."""
 HANDSHAKE_SECONDS = 30.0
@@ -92,8 +92,7 @@ class Agent:
                 reason = error.rcvd.reason if error.rcvd else "without a word"
                 if code == REPLACED:
                     raise AccessError("Another process has connected with this site's identity. This one stops.") from None
-                if 4000 <= code < 5000:
-                    refusals += 1
+                refusals += code in (BAD, FORBIDDEN)
                 why = f"the connection ended: {reason or code}"
             except (OSError, InvalidHandshake, TimeoutError, ProxyError) as error:
                 why = f"no connection: {error or type(error).__name__}"

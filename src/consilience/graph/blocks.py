@@ -16,8 +16,8 @@ def blocks(adjacent: Sequence[int]) -> dict[tuple[int, int], int]:
     cut off.
 
     >>> rows = [0b0110, 0b0101, 0b1011, 0b0100]  # a triangle 0, 1, 2, and 3 hanging on 2
-    >>> {edge: bin(nodes) for edge, nodes in blocks(rows).items()}
-    {(2, 3): '0b1100', (0, 1): '0b111', (1, 2): '0b111', (0, 2): '0b111'}
+    >>> {edge: bin(nodes) for edge, nodes in sorted(blocks(rows).items())}
+    {(0, 1): '0b111', (0, 2): '0b111', (1, 2): '0b111', (2, 3): '0b1100'}
     """
     found: dict[tuple[int, int], int] = {}
     depth: dict[int, int] = {}

@@ -6,12 +6,12 @@ BIN    := $(VENV)/bin
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint bench calibration reproduction clean
+.PHONY: demo test lint browser bench service-bench calibration reproduction scale clean
 
 demo: $(VENV)/.installed        ## set up and run the main job on embedded defaults
 	$(BIN)/consilience demo
 
-test: lint                      ## set up, lint, type-check, run all tests
+test: lint browser              ## set up, lint, type-check, run all tests
 	$(BIN)/pytest -n 2 --dist worksteal
 
 lint: $(VENV)/.dev
@@ -19,13 +19,27 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+browser:                        ## a browser for the tests that look at pages, where it can be installed; without it they say so
+	@which chromium chromium-browser google-chrome | grep -q . \
+	  || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } \
+	  || echo "No browser found, and chromium could not be installed (Debian's package chromium): tests of pages will say so."
+
 bench: $(VENV)/.peers           ## speed against python-fedci and statsmodels, in one run
 	$(BIN)/python benchmarks/ci_speed.py
 	$(BIN)/python benchmarks/masking_cost.py
 	$(BIN)/python benchmarks/ci_memory.py
+	$(BIN)/python benchmarks/iod_variants.py
+	$(BIN)/python benchmarks/iod_contradictions.py
+
+scale: $(VENV)/.dev             ## how many variables the exact engine can do; rewrites docs/iod-scale.md
+	$(BIN)/python benchmarks/iod_scale.py --out docs/iod-scale.md
 
 reproduction: $(VENV)/.dev      ## the paper's simulation study; rewrites docs/reproduction.md and its figures
 	$(BIN)/consilience reproduce --size default --out build/reproduction --page docs/reproduction.md
+
+service-bench: $(VENV)/.dev     ## the study server: latency against in process, and fifty studies at once
+	$(BIN)/python benchmarks/service_latency.py
+	$(BIN)/python benchmarks/service_load.py
 
 calibration: $(VENV)/.dev       ## type-I error of every pair of kinds; rewrites docs/calibration.md
 	$(BIN)/python benchmarks/calibration.py --out docs/calibration.md

@@ -9,6 +9,7 @@
 #   graph/        PAG, MAG, DAG: marks, m-separation, orientation rules, equivalence, distance, export, drawing; the oracle test
 #   iod/          from CI decisions over overlapping data sets to the complete list of PAGs
 #   simulate/     random graphs and models, synthetic sites, power, the paper's simulation study
+#   service/      the study server and the site agent; needs the extra consilience[service]
 #   cli/          the command line; the only place that prints
 """Causal discovery across data sets that may not leave their sites.
 

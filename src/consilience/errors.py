@@ -19,7 +19,12 @@
     │   ├── NoClientsError           no site at all
     │   ├── DuplicateClientError     two sites with one name
     │   ├── TooFewClientsError       fewer sites (left) than masks or the study's limits need
-    │   └── ClientGoneError          a site that does not answer any more
+    │   ├── ClientGoneError          a site that does not answer any more
+    │   ├── JournalError             what was written down of a run is not what the run asks for
+    │   ├── LifeCycleError           a study is not in the state that this needs
+    │   ├── DeclinedError            a site's owner does not consent
+    │   ├── RunCancelledError        the study's owner has cancelled the run
+    │   └── RunInterruptedError      the server stops; the run goes on when it is back
     ├── RefusalError                 a site does not answer a request, to protect its data
     │   ├── WrongRosterError         not the sites that were agreed on
     │   ├── WrongTermsError          not the settings that were agreed on
@@ -49,6 +54,20 @@
     │   └── RingError                    numbers that cannot be summed in the ring
     │       ├── RingRangeError           NaN, infinite or too large for fixed point
     │       └── RingShapeError           vectors of unequal length, or bytes that are not whole numbers of the ring
+    ├── ProtocolError                what came over a connection is not in order
+    │   ├── MessageFormatError       bytes that are not a message of a known type and version
+    │   └── MessageSizeError         a message longer than what was asked for
+    ├── AccessError                  who asks may not have it
+    │   ├── LoginError               not an account's name and password
+    │   ├── TokenError               no token, or one that is not valid (any more)
+    │   ├── InvitationError          an invitation that is not valid, or not any more
+    │   ├── ChallengeError           a signature that does not answer the challenge
+    │   ├── ChangedIdentityError     a server or a site is not who it was
+    │   └── RateLimitError           too many attempts
+    ├── ServiceError                 the study server or the site agent cannot work
+    │   ├── ConfigurationError       a setting that cannot be used
+    │   ├── StoreError               the server's database cannot be used
+    │   └── UnreachableError         the server cannot be reached, or does not answer as one
     ├── MissingPackageError          an optional package is needed for this and is not installed
     ├── ForeignResultsError          a folder holds the results of another study, or of other code
     ├── GraphError                   a graph that cannot be used
@@ -78,13 +97,18 @@ Names say the cause. A message gives the rule, the value that was received and t
 from __future__ import annotations
 
 __all__ = [
+    "AccessError",
     "AgreementError",
     "BadSignatureError",
+    "ChallengeError",
+    "ChangedIdentityError",
     "CircleMarkError",
     "ClientGoneError",
     "ConditioningError",
+    "ConfigurationError",
     "ConsilienceError",
     "DataError",
+    "DeclinedError",
     "DifferentNodesError",
     "DirectedCycleError",
     "DisclosureError",
@@ -98,13 +122,19 @@ __all__ = [
     "IdentityFileError",
     "InfiniteValueError",
     "InvalidPAGError",
+    "InvitationError",
+    "JournalError",
     "KeyFormatError",
     "KindConflictError",
     "KindError",
     "KnowledgeError",
     "LabelError",
     "LevelConflictError",
+    "LifeCycleError",
+    "LoginError",
     "MarkError",
+    "MessageFormatError",
+    "MessageSizeError",
     "MissingPackageError",
     "NoClientsError",
     "NotAncestralError",
@@ -116,8 +146,10 @@ __all__ = [
     "OutsideSchemaError",
     "OwnKeyError",
     "PairSecretsError",
+    "ProtocolError",
     "QuestionError",
     "RareLevelError",
+    "RateLimitError",
     "ReadError",
     "RefusalError",
     "RepeatedQuestionError",
@@ -129,19 +161,25 @@ __all__ = [
     "RosterError",
     "RoundError",
     "RoundNumberError",
+    "RunCancelledError",
+    "RunInterruptedError",
     "SameVariableError",
     "SchemaError",
     "SecureAggregationError",
     "SelfLoopError",
+    "ServiceError",
     "SmallRosterError",
+    "StoreError",
     "StudyClosedError",
     "StudyError",
+    "TokenError",
     "TooFewClientsError",
     "UndirectedEdgeError",
     "UnknownLevelError",
     "UnknownNodeError",
     "UnknownVariableError",
     "UnpinnedIdentityError",
+    "UnreachableError",
     "WeakKeyError",
     "WrongRosterError",
     "WrongRunError",
@@ -224,6 +262,26 @@ class ClientGoneError(StudyError):
     def __init__(self, client: str) -> None:
         super().__init__(f"{client!r} does not answer any more.")
         self.client = client
+
+
+class JournalError(StudyError):
+    """What was written down of a run is not what the run asks for."""
+
+
+class LifeCycleError(StudyError):
+    """A study is not in the state that this needs."""
+
+
+class DeclinedError(StudyError):
+    """A site's owner does not consent."""
+
+
+class RunCancelledError(StudyError):
+    """The study's owner has cancelled the run."""
+
+
+class RunInterruptedError(StudyError):
+    """The server stops; the run goes on when it is back."""
 
 
 class RefusalError(ConsilienceError):
@@ -358,6 +416,66 @@ class RingShapeError(RingError):
     """Vectors of unequal length, or bytes that are not whole numbers of the ring."""
 
 
+class ProtocolError(ConsilienceError):
+    """What came over a connection is not in order."""
+
+
+class MessageFormatError(ProtocolError):
+    """Bytes that are not a message of a known type and version."""
+
+
+class MessageSizeError(ProtocolError):
+    """A message longer than what was asked for."""
+
+
+class AccessError(ConsilienceError):
+    """Who asks may not have it."""
+
+
+class LoginError(AccessError):
+    """Not an account's name and password."""
+
+
+class TokenError(AccessError):
+    """No token, or one that is not valid (any more)."""
+
+
+class InvitationError(AccessError):
+    """An invitation that is not valid, or not any more."""
+
+
+class ChallengeError(AccessError):
+    """A signature that does not answer the challenge."""
+
+
+class ChangedIdentityError(AccessError):
+    """A server or a site is not who it was."""
+
+
+class RateLimitError(AccessError):
+    """Too many attempts; ``wait`` are the seconds until the next may be made."""
+
+    def __init__(self, message: str, wait: float) -> None:
+        super().__init__(message)
+        self.wait = wait
+
+
+class ServiceError(ConsilienceError):
+    """The study server or the site agent cannot work."""
+
+
+class ConfigurationError(ServiceError, ValueError):
+    """A setting that cannot be used."""
+
+
+class StoreError(ServiceError):
+    """The server's database cannot be used."""
+
+
+class UnreachableError(ServiceError):
+    """The server cannot be reached, or does not answer as one."""
+
+
 class MissingPackageError(ConsilienceError, ImportError):
     """An optional package is needed for this and is not installed."""
 
@@ -461,3 +579,14 @@ def check_number(name: str, value: object, least: float) -> float:
     if isinstance(value, int | float) and not isinstance(value, bool) and least <= value < float("inf"):
         return value
     raise OptionError(f"{name} must be a number of at least {least:g}; got {value!r}.")
+
+
+def refusal_named(name: str) -> type[ConsilienceError]:
+    """The exception that a site gave as the name of its refusal; a plain :class:`RefusalError` if there is none of that name.
+
+    >>> refusal_named("DisclosureError").__name__, refusal_named("os.system").__name__
+    ('DisclosureError', 'RefusalError')
+    """
+    found = globals().get(name)
+    allowed = (RefusalError, SecureAggregationError, DataError, SchemaError)
+    return found if isinstance(found, type) and issubclass(found, allowed) else RefusalError

@@ -172,8 +172,17 @@ class Evidence:
 
     @property
     def cost_of_findings(self) -> np.ndarray:
-        """For each class the weight of the decisions of local graphs that it contradicts."""
-        return prices(ruling.decision.weight or 0.0 for ruling in self.rulings) @ ~self.agree
+        """For each class the weight of the decisions of local graphs that it contradicts, and of the tests without conditioning."""
+        cost = prices(ruling.decision.weight or 0.0 for ruling in self.rulings) @ ~self.agree
+        for (x, y, given), price, right in zip(self.asked, prices(self._weights), self.right, strict=True):
+            if not given and (x, y, given) not in self.said:
+                cost = cost + price * ~right
+        return cost
+
+    @property
+    def said(self) -> set[Asked]:
+        """The tests that the decisions of local graphs are told by."""
+        return {(ruling.decision.x, ruling.decision.y, ruling.decision.given) for ruling in self.rulings}
 
     def contradicted(self, classes: Iterable[int]) -> set[Asked]:
         """The tests that at least one of these classes contradicts."""

@@ -73,29 +73,18 @@ def to_frame(results: Sequence[CIResult]) -> pl.DataFrame:
 
     ``statistic_y`` and so on belong to the direction in which y is the response.
     """
-    rows = []
-    for r in results:
-        row: dict[str, Any] = {
-            "x": r.x,
-            "y": r.y,
-            "given": list(r.given),
-            "p_value": r.p_value,
-            "n": r.n,
-            "contributors": r.contributors,
-            "informative": r.informative,
-            "reason": r.reason,
-            "converged": r.converged,
-            "rounds": r.rounds,
-        }
-        for side, name in (("y", r.y), ("x", r.x)):
-            found = next((d for d in r.directions if d.response == name), None)
-            row[f"statistic_{side}"] = found.statistic if found else None
-            row[f"df_{side}"] = found.df if found else None
-            row[f"p_value_{side}"] = found.p_value if found else None
-        rows.append(row)
-    text, number, whole = pl.String, pl.Float64, pl.Int64
-    schema: dict[str, Any] = {"x": text, "y": text, "given": pl.List(text), "p_value": number, "n": whole, "contributors": whole}
-    schema |= {"informative": pl.Boolean, "reason": text, "converged": pl.Boolean, "rounds": whole}
+    text, number, whole, truth = pl.String, pl.Float64, pl.Int64, pl.Boolean
+    kinds: dict[str, Any] = {"x": text, "y": text, "given": pl.List(text), "p_value": number, "n": whole, "contributors": whole}
+    kinds |= {"informative": truth, "reason": text, "converged": truth, "rounds": whole}
+    # column by column: a large discovery has a million rows, of few different conditioning sets
+    columns = {name: pl.Series(name, [getattr(r, name) for r in results], dtype=kind) for name, kind in kinds.items() if name != "given"}
+    sets = {given: place for place, given in enumerate(dict.fromkeys(r.given for r in results))}
+    distinct = pl.Series("given", [list(given) for given in sets], dtype=kinds["given"])
+    columns["given"] = distinct.gather([sets[r.given] for r in results]) if results else distinct
     for side in "yx":
-        schema |= {f"statistic_{side}": number, f"df_{side}": whole, f"p_value_{side}": number}
-    return pl.DataFrame(rows, schema=schema)
+        found = [next((d for d in r.directions if d.response == getattr(r, side)), None) for r in results]
+        for name, kind in (("statistic", number), ("df", whole), ("p_value", number)):
+            values = [None if d is None else getattr(d, name) for d in found]
+            columns[f"{name}_{side}"] = pl.Series(f"{name}_{side}", values, dtype=kind)
+    order = [*kinds, *(name for name in columns if name not in kinds)]
+    return pl.DataFrame([columns[name] for name in order])

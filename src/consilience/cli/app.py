@@ -11,10 +11,12 @@ import typer
 from rich.console import Console
 
 from consilience import __version__
+from consilience.cli.client import client_app
 from consilience.cli.demo import demo
 from consilience.cli.discovery import discovery
 from consilience.cli.independence import independence
 from consilience.cli.reproduce import reproduce
+from consilience.cli.server import server_app
 from consilience.cli.simulation import simulation
 from consilience.errors import ConsilienceError
 
@@ -45,6 +47,8 @@ app.command("test")(independence)
 app.command("discover")(discovery)
 app.command("simulate")(simulation)
 app.command("reproduce")(reproduce)
+app.add_typer(server_app, name="server")
+app.add_typer(client_app, name="client")
 
 
 def main() -> None:

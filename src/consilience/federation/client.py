@@ -14,6 +14,7 @@ from consilience.data.schema import Declaration, Schema
 from consilience.data.table import Table
 from consilience.errors import KindConflictError, RareLevelError, StudyError, check_number, check_option
 from consilience.federation.ledger import Ledger
+from consilience.federation.memory import Memory
 from consilience.federation.participant import Participant
 from consilience.federation.terms import Terms
 from consilience.secagg import Identity
@@ -103,8 +104,12 @@ class Client:
         """
         return self.record.frame()
 
-    def join(self, study: str, schema: Schema, terms: Terms, members: Iterable[bytes]) -> Participant:
+    def join(
+        self, study: str, schema: Schema, terms: Terms, members: Iterable[bytes], memory: Memory | None = None, ledger: Ledger | None = None
+    ) -> Participant:
         """Take part in a study with the sites whose fingerprints are ``members``, on its ``terms``.
+
+        ``memory`` and ``ledger`` may outlive the process; by default they are the client's own.
 
         The data are encoded over the study's schema. Values that do not fit it are an error; columns outside it are left alone.
         """
@@ -114,7 +119,9 @@ class Client:
                     f"{self.name!r} declares {name!r} as {d.variable.kind.value}, the study as {schema[name].kind.value}. "
                     f"Drop kinds={{{name!r}: ...}} at {self.name!r} or change the study's schema."
                 )
-        return Participant(self.name, Table(self.frame, schema, self.name), terms, self.identity, self.record, study, members)
+        table = Table(self.frame, schema, self.name)
+        record = self.record if ledger is None else ledger
+        return Participant(self.name, table, terms, self.identity, record, study, members, memory)
 
     def __repr__(self) -> str:
         def describe(d: Declaration) -> str:

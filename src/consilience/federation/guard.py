@@ -26,6 +26,7 @@ from consilience.errors import (
     WrongShapeError,
     WrongTermsError,
 )
+from consilience.federation.memory import Memory, Places, Points, Units
 from consilience.federation.messages import VERSION, Announced, RoundRequest, encode_message
 from consilience.federation.terms import Method, Terms
 from consilience.glm.layout import Family, SiteEffects, n_parameters
@@ -34,16 +35,12 @@ __all__ = ["Guard"]
 
 
 class Guard:
-    """One site's checks in one study. It remembers which model was answered at which β with which sites."""
+    """One site's checks in one study. Its memory knows which model was answered at which β with which sites."""
 
-    def __init__(self, table: Table, terms: Terms) -> None:
-        self.table, self.terms = table, terms
-        self._answered: dict[bytes, frozenset[bytes]] = {}
+    def __init__(self, table: Table, terms: Terms, memory: Memory) -> None:
+        self.table, self.terms, self.memory = table, terms, memory
         self._announced: dict[tuple[str, ...], Announced] = {}
         self._known: set[tuple[object, ...]] = set()
-        self._exponents: dict[str, int] | None = None
-        self._locations: dict[str, float] | None = None
-        self._located = False
 
     def new_run(self) -> None:
         """Forget what was announced for other sites; remember what was answered."""
@@ -99,9 +96,9 @@ class Guard:
             self._check_continuous((name,))
             if abs(exponent) > limit:
                 raise WrongShapeError(f"A unit's exponent must lie within ±{limit}; got {exponent} for {name!r}.")
-        if self._exponents is None:
-            self._exponents = request.exponents
-        if request.exponents != self._exponents:
+        if self.memory.exponents is None:
+            self.memory.take(Units(request.exponents))
+        if request.exponents != self.memory.exponents:
             raise WrongTermsError("Units must stay what they were in the study's first request for sums.")
         if not isinstance(request, Locate):
             self._check_locations(request.locations)
@@ -111,9 +108,9 @@ class Guard:
             self._check_continuous((name,))
             if not math.isfinite(location):
                 raise WrongShapeError(f"A location must be a finite number; got {location} for {name!r}.")
-        if not self._located:
-            self._locations, self._located = locations, True
-        if locations != self._locations:
+        if not self.memory.located:
+            self.memory.take(Places(locations))
+        if locations != self.memory.locations:
             raise WrongTermsError("Locations must stay what they were in the study's first request for cross-products.")
 
     def _check_limits(self, request: Request) -> None:
@@ -184,15 +181,16 @@ class Guard:
         for model in request.models:
             self._check_model(model, request)
             digests.append(_canonical(model))
-            before = self._answered.get(digests[-1])
+            before = self.memory.answered.get(digests[-1])
             if before is not None and members < before:
                 raise RepeatedQuestionError(
                     f"The model {model.response} ~ {' + '.join(model.predictors) or '1'} was answered at this point with "
                     f"{len(before)} sites; asked for again with {len(members)}, the difference would be the missing site's numbers. "
                     f"Begin at another point."
                 )
-        for digest in digests:
-            self._answered.setdefault(digest, members)
+        new = tuple(digest for digest in dict.fromkeys(digests) if digest not in self.memory.answered)
+        if new:
+            self.memory.take(Points(new, tuple(sorted(members))))
 
     def _check_model(self, model: ModelAsk, request: Evaluate) -> None:
         shape = model.shape(self.table.schema, request.ordinal) if model.response in self.table.schema else None

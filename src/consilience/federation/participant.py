@@ -6,11 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 
+import numpy as np
+
 from consilience.citest.site import SiteWorker
 from consilience.data.table import Table
 from consilience.errors import ConsilienceError, FalseCountsError, RingRangeError, StudyClosedError, StudyError, WrongRosterError
 from consilience.federation.guard import Guard
 from consilience.federation.ledger import Ledger, in_words
+from consilience.federation.memory import Closed, Memory, Present
 from consilience.federation.messages import RoundRequest, encode_message
 from consilience.federation.terms import Dropout, Terms
 from consilience.glm.kernel import Floats
@@ -42,17 +45,26 @@ class Participant:
     """
 
     def __init__(
-        self, name: str, table: Table, terms: Terms, identity: Identity, ledger: Ledger, study: str, members: Iterable[bytes]
+        self,
+        name: str,
+        table: Table,
+        terms: Terms,
+        identity: Identity,
+        ledger: Ledger,
+        study: str,
+        members: Iterable[bytes],
+        memory: Memory | None = None,
     ) -> None:
         self.name, self.terms, self.study = name, terms, study
         self.identity, self.ledger = identity, ledger
         self.members = frozenset(members)
         self._worker = SiteWorker(table)
-        self._guard = Guard(table, terms)
+        self._memory = Memory() if memory is None else memory
+        self._guard = Guard(table, terms, self._memory)
         self._key: RunKey | None = None
         self._run: _Run | None = None
         self._runs: set[bytes] = set()
-        self._closed = False
+        self._last: tuple[bytes, Floats] = (b"", np.empty(0))
 
     @property
     def fingerprint(self) -> bytes:
@@ -93,6 +105,8 @@ class Participant:
         secrets = {key.fingerprint: pair_secret(own, key, run, self.members) for key in others}
         # a study of one site has nobody to mask with: only counts and statistics of its own tests leave it
         roster = Roster(run, [key.fingerprint for key in keys]) if len(keys) > 1 or len(self.members) > 1 else None
+        if present != self._memory.present:
+            self._memory.take(Present(tuple(sorted(present))))
         self._run = _Run(run, present, roster, secrets, RoundBook(run))
         self._guard.new_run()
 
@@ -101,10 +115,10 @@ class Participant:
             raise WrongRosterError(
                 f"{len(present - self.members)} of the sites of this run are not among the {len(self.members)} agreed on."
             )
-        allowed = self.members if self._run is None else self._run.members
+        allowed = self.members if self._memory.present is None else self._memory.present
         if not present <= allowed:
             raise WrongRosterError("A site that left this study may not come back into it; start a new study with it.")
-        if present != allowed and (self._run is None or self.terms.on_dropout is Dropout.STOP):
+        if present != allowed and (self._memory.present is None or self.terms.on_dropout is Dropout.STOP):
             raise WrongRosterError(f"{len(allowed)} sites were agreed on; got a run with {len(present)}.")
         if present != self.members and len(present) < max(self.terms.min_contributors, 2):
             raise WrongRosterError(f"The study asks for at least {self.terms.min_contributors} sites; got a run with {len(present)}.")
@@ -118,13 +132,14 @@ class Participant:
         what = in_words(request.body)
         try:
             run = self._check(request)
-            vector = self._worker.answer(request.body, sorted(run.members).index(self.fingerprint))
+            vector = self._compute(request, run)
             reply = self._hide(vector, run, request)
         except ConsilienceError as error:
             self._write(request.run, request.round, what, 0, 0, others, error)
             # Whether a number fits or counts can be true depends on the data: asked often enough, the answers would give them
             # away. So the first such refusal is the last word; and the value itself stays here, in the ledger.
-            self._closed = self._closed or isinstance(error, RingRangeError | FalseCountsError)
+            if isinstance(error, RingRangeError | FalseCountsError) and not self._memory.closed:
+                self._memory.take(Closed())
             if isinstance(error, RingRangeError):
                 raise RingRangeError("A number of this site does not fit the ring. Look at the variables' units.") from None
             raise
@@ -134,7 +149,7 @@ class Participant:
 
     def _check(self, request: RoundRequest) -> _Run:
         run = self._run
-        if self._closed:
+        if self._memory.closed:
             raise StudyClosedError(f"{self.name!r} answers nothing more in this study; its ledger says why. Start a new study.")
         if run is None:
             raise StudyError(f"{self.name!r} has not entered a run yet.")
@@ -143,6 +158,13 @@ class Participant:
         run.book.claim(request.round)
         self._guard.check(request, run.members)
         return run
+
+    def _compute(self, request: RoundRequest, run: _Run) -> Floats:
+        """The numbers. The last question, asked again because its round was lost, has the same answer to the last bit."""
+        asked = sha256(encode_message(request.body) + b"".join(sorted(run.members))).digest()
+        if asked != self._last[0]:
+            self._last = (asked, self._worker.answer(request.body, sorted(run.members).index(self.fingerprint)))
+        return self._last[1]
 
     def _hide(self, vector: Floats, run: _Run, request: RoundRequest) -> bytes | Floats:
         if not self.terms.masking:

@@ -1,43 +1,27 @@
-"""The server of a study: CI tests over all sites, from sums alone."""
+"""Sites in one Python program, as one federated test; and the pooled analysis to compare it with."""
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
-from consilience.citest.batch import batch, drive
-from consilience.citest.fisher import fisher_batch
-from consilience.citest.interface import CITest, Progress
 from consilience.citest.pooled import Pooled
-from consilience.citest.question import Question
-from consilience.citest.requests import Request, samples_of
-from consilience.citest.result import CIResult
-from consilience.citest.study import Options, SingleSite, Study
+from consilience.citest.study import SingleSite
 from consilience.data.schema import Schema, unite
-from consilience.errors import (
-    ClientGoneError,
-    DuplicateClientError,
-    NoClientsError,
-    StudyError,
-    TooFewClientsError,
-    check_number,
-    check_option,
-)
+from consilience.errors import DuplicateClientError, NoClientsError, StudyError, check_number, check_option
 from consilience.federation.client import Client
-from consilience.federation.messages import Announced
+from consilience.federation.federated import FederatedTest
 from consilience.federation.terms import Dropout, Method, Terms
-from consilience.federation.transport import LocalTransport
-from consilience.glm.kernel import Floats
+from consilience.federation.transport.local import LocalTransport
 from consilience.glm.layout import Ordinal, SiteEffects
 
 __all__ = ["Server", "fisher", "pooled"]
 
 
-class Server(CITest):
+class Server(FederatedTest):
     """Federated CI tests over several clients.
 
     ``method="fedci"`` fits common models from sums over clients; ``"fisher"`` combines the p-values of the clients' own tests.
@@ -74,7 +58,7 @@ class Server(CITest):
         masking: bool = True,
     ) -> None:
         self.clients = _checked(clients)
-        self.terms = Terms(
+        terms = Terms(
             SiteEffects(check_option("site_effects", site_effects, tuple(SiteEffects))),
             Ordinal(check_option("ordinal", ordinal, tuple(Ordinal))),
             float(check_number("ridge", ridge, least=0.0)),
@@ -85,99 +69,17 @@ class Server(CITest):
             masking,
             Method(check_option("method", method, tuple(Method))),
         )
-        if 1 < len(self.clients) < self.terms.min_contributors:
-            raise TooFewClientsError(
-                f"No sum may be made over fewer than {self.terms.min_contributors} clients (min_contributors), "
-                f"and there are {len(self.clients)}. Add clients or lower the limit."
-            )
-        self.schema = _schema(self.clients, schema)
-        self.variables = tuple(self.schema)
-        self.datasets = tuple(dict.fromkeys(frozenset(c.declarations) & frozenset(self.schema) for c in self.clients))
+        common = _schema(self.clients, schema)
         self._name = study = secrets.token_hex(4)
         members = [client.identity.fingerprint for client in self.clients]
-        participants = [client.join(study, self.schema, self.terms, members) for client in self.clients]
-        self._transport = LocalTransport(participants)
-        options = Options(self.terms.effects, self.terms.ordinal, self.terms.ridge, len(participants), (), self.terms.disclosure)
-        self._study = Study(self.schema, options)
-        self._announced: set[tuple[str, ...]] = set()
-        self._results: dict[Question, CIResult] = {}
-
-    @property
-    def method(self) -> str:
-        """``"fedci"`` or ``"fisher"``."""
-        return self.terms.method.value
-
-    @property
-    def rounds(self) -> int:
-        """Exchanges with the clients so far."""
-        return self._transport.rounds
-
-    @property
-    def bytes(self) -> int:
-        """Bytes that a network would have carried so far, requests and answers of all clients."""
-        return self._transport.bytes
-
-    @property
-    def participants(self) -> tuple[str, ...]:
-        """The names of the clients that (still) take part."""
-        return self._transport.names
-
-    @property
-    def results(self) -> list[CIResult]:
-        """Every result so far, also of a run that was interrupted; the latest, where a test was done more than once."""
-        self._keep_finished()
-        return list(self._results.values())
+        participants = [client.join(study, common, terms, members) for client in self.clients]
+        datasets = [frozenset(client.declarations) & frozenset(common) for client in self.clients]
+        super().__init__(common, terms, datasets, LocalTransport(participants))
 
     def disclosed(self) -> pl.DataFrame:
         """What has left each client in this study so far, by the clients' own ledgers: messages, numbers, bytes, and refused requests."""
         rows = [{"site": client.name, **client.record.totals(self._name)} for client in self.clients]
         return pl.DataFrame(rows)
-
-    def _keep_finished(self) -> None:
-        finished = self._study.finished
-        self._results |= {q: replace(r, participants=self.participants) for q, r in finished.items()}
-        finished.clear()
-
-    def answer(self, questions: Sequence[Question], progress: Progress | None = None) -> list[CIResult]:
-        """Answer checked questions, in order. What is learnt before an interruption is not asked for again.
-
-        When a client vanishes, the batch restarts with the others; :class:`TooFewClientsError` if too few are left.
-        """
-        exchange = fisher_batch if self.terms.method is Method.FISHER else batch
-        while True:
-            try:
-                results = drive(exchange(questions, self._study, progress), self._ask)
-            except ClientGoneError as error:
-                self._go_on_without(error.client)
-            else:
-                return [replace(r, participants=self.participants) for r in results]
-
-    def _ask(self, request: Request) -> Floats:
-        """One round, with the counts that every client holds against the study's limits."""
-        new = [variables for variables in samples_of(request) if variables not in self._announced]
-        announced = [Announced(variables, *self._study.counts[variables]) for variables in dict.fromkeys(new)]
-        total = self._transport.ask(request, announced)
-        self._announced.update(new)
-        return total
-
-    def _go_on_without(self, client: str) -> None:
-        if self.rounds == 0:
-            raise TooFewClientsError(
-                f"{client!r} was not there when the study began, and all {len(self.clients)} clients that agreed to it must be. "
-                f"Start a server without it."
-            )
-        self._keep_finished()
-        left = len(self.participants) - 1
-        needed = max(2, self.terms.min_contributors)
-        if left < needed or self.terms.on_dropout is Dropout.STOP:
-            rule = f"at least {needed} clients are needed" if left < needed else "the study stops when one is gone"
-            raise TooFewClientsError(
-                f"{client!r} does not answer any more; {left} clients are left, and {rule}. "
-                f"{len(self._results)} results are finished and kept in server.results."
-            )
-        self._transport.drop(client)
-        self._study = self._study.without_a_site()
-        self._announced = set()
 
 
 def _checked(clients: Iterable[Client]) -> tuple[Client, ...]:

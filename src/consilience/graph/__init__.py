@@ -13,6 +13,10 @@ The modules, from the ground up::
     paths, rules            discriminating and uncovered paths; R0-R10 and their closure
     triples, equivalence    triples with order; MAG to PAG and back
     projection, distance    marginal MAGs, canonical DAGs; structural Hamming distance
+    blocks                  biconnected components
+    layout, crowding        where nodes stand
+    drawing                 a graph as SVG, of shapes, lettering, routing, notes and a legend
+    oracle                  m-separation as a CI test
 
 >>> dag = DAG.parse("L --> A, L --> B, B --> C, D --> B")
 >>> mag = latent_projection(dag, ["A", "B", "C", "D"])

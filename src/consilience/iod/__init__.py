@@ -7,7 +7,8 @@ module                what it does
 ``skeleton``          FCI's adjacency search in every data set, in batches
 ``local``             local PAGs
 ``evidence``          decisions as evidence: weights and words
-``knowledge``         what is known before the data
+``knowledge``         what is known before the data, by ``statements`` and tiers
+``solution``          a problem solved by either engine, ranked and summarised
 ``exact/``            the engine on a constraint solver; contradictions; summaries
 ``published/``        the engine of the published algorithm
 ``validate``          whether a graph agrees with the data sets

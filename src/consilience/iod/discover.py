@@ -6,6 +6,7 @@ import platform
 import time
 from collections.abc import Callable, Sequence
 from enum import StrEnum
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -33,7 +34,7 @@ Stage = Callable[[str], None]
 
 MOST_TESTS = 100
 """With ``resolve="optimal"``, all tests of all data sets are asked and weighed if they are no more than these (five variables have 80);
-otherwise the findings of the local searches are weighed, of which there are few."""
+otherwise the findings of the local searches, of which there are few, and the tests without conditioning."""
 
 
 class Engine(StrEnum):
@@ -113,16 +114,16 @@ def discover(
     locals_ = [read_local(found, selection_bias=selection_bias) for found in searches]
     findings = rulings(locals_, decisions)
     optimal = resolve == Resolve.OPTIMAL
-    weighed = _all_tests(decisions, searches, max_given) if optimal else None
+    weighed = _weighed(decisions, findings, searches, max_given) if optimal else []
     tested = time.perf_counter()
     clock = Clock(time_limit, say)
-    problem = Problem(len(names), locals_, findings, findings if weighed is None else weighed, rules, selection_bias)
+    problem = Problem(len(names), locals_, findings, weighed, rules, selection_bias)
     if engine == Engine.IOD:
-        solution = solve_published(problem, clock, limit, Variant(variant), jobs)
+        solution = solve_published(problem, names, clock, limit, Variant(variant), jobs)
     else:
-        solution = solve_exact(problem, clock, limit, optimal=optimal)
-    summary = solution.summary(names, clock)
-    ranked = solution.ranked(names, decisions)
+        solution = solve_exact(problem, names, clock, limit, optimal=optimal)
+    ranked = solution.ranked(decisions)
+    summary = solution.summary(clock)
     local_pags = (PAG.from_working(local.marks, names) for local in locals_)
     return Discovery(
         pags=tuple(one.pag for one in ranked),
@@ -136,8 +137,8 @@ def discover(
         tests=to_frame(list(decisions.results.values())),
         candidates=solution.candidates,
         timings={"tests": tested - start, "graphs": time.perf_counter() - tested},
-        settings={**settings, "weighed": None if not optimal else "findings" if weighed is None else "tests"},
-        versions=_versions(),
+        settings={**settings, "weighed": len(weighed)},
+        versions=dict(_versions()),
         knowledge=knowledge,
         disclosed=test.disclosed(),
         _contradicted=tuple(one.contradicted for one in ranked),
@@ -165,13 +166,18 @@ def _checked(settings: dict[str, Any]) -> dict[str, Any]:
     return {name: value.value if isinstance(value, StrEnum) else value for name, value in settings.items()}
 
 
-def _all_tests(decisions: Decisions, searches: Sequence[LocalSearch], max_given: int | None) -> list[Ruling] | None:
-    """Every test of every data set as a decision of its own; None if there are too many for a solver to weigh against each other."""
+def _weighed(decisions: Decisions, findings: list[Ruling], searches: Sequence[LocalSearch], max_given: int | None) -> list[Ruling]:
+    """What is weighed against each other: every test of every data set, or, where these are too many, the findings and what else was
+    found without conditioning. (An adjacency given up for its weakest test does not take the strong dependences of the pair with it.)
+    """
     keys = dict.fromkeys(key for search in searches for key in search.all_tests(max_given))
-    if len(keys) > MOST_TESTS:
-        return None
-    decisions.ask(keys)
-    return verdicts(decisions)
+    if len(keys) <= MOST_TESTS:
+        decisions.ask(keys)
+        return verdicts(decisions)
+    said = {(ruling.decision.x, ruling.decision.y, ruling.decision.given) for ruling in findings}
+    return findings + [
+        ruling for ruling in verdicts(decisions, max_given=0) if (ruling.decision.x, ruling.decision.y, ruling.decision.given) not in said
+    ]
 
 
 def _rules(knowledge: Knowledge, names: Sequence[str]) -> list[Rule]:
@@ -186,9 +192,10 @@ def _rules(knowledge: Knowledge, names: Sequence[str]) -> list[Rule]:
     ]
 
 
-def _versions() -> dict[str, str]:
+@cache
+def _versions() -> tuple[tuple[str, str], ...]:
     packages = ("consilience", "clingo", "numpy", "polars", "scipy")
-    return {"python": platform.python_version(), **{name: version(name) for name in packages}}
+    return (("python", platform.python_version()), *((name, version(name)) for name in packages))
 
 
 def _restricted(pag: PAG, held: tuple[str, ...]) -> PAG:

@@ -96,10 +96,12 @@ def rulings(locals_: Sequence[Local], decisions: Decisions) -> list[Ruling]:
     return found
 
 
-def verdicts(decisions: Decisions) -> list[Ruling]:
-    """Every test that was answered, as a decision of its own."""
+def verdicts(decisions: Decisions, max_given: int | None = None) -> list[Ruling]:
+    """Every test that was answered (given at most so many variables), as a decision of its own."""
     found = []
     for key, result in decisions.results.items():
+        if max_given is not None and len(result.given) > max_given:
+            continue
         if result.informative and decisions.independent(key):
             found.append(Ruling(_separation(decisions, key), separated=key))
         elif result.informative:

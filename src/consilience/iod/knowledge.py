@@ -1,15 +1,8 @@
 """What is known before the data are looked at: time order, and edges and causes that must or must not be there.
 
-A *statement* is a line of text, or the triple of its parts. It speaks of the MAG over the variables of the study:
-
-===========  ================================================================================================
-``A => B``   A is an ancestor of B: it causes B, directly or through others
-``A --> B``  A and B are adjacent and A is an ancestor of B: the graph has the edge A --> B
-``A *-* B``  A and B are adjacent: the graph has an edge between them, whatever its marks
-===========  ================================================================================================
-
+A *statement* (:mod:`~consilience.iod.statements`) is a line of text, or the triple of its parts, about the MAG over the variables of the
+study: ``A => B``, ``A --> B`` or ``A *-* B``.
 To forbid a statement is to say that it is false: without ``A --> B`` there may still be A <-> B, or a way from A to B through others.
-A name with blanks, commas or quotation marks is quoted as in JSON: ``"blood pressure" => stroke``.
 
 An engine sees neither tiers nor statements but :class:`Item`: conditions on adjacencies and ancestries in conjunctive normal form.
 """
@@ -17,50 +10,23 @@ An engine sees neither tiers nor statements but :class:`Item`: conditions on adj
 from __future__ import annotations
 
 import json
-import re
 import tomllib
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from enum import StrEnum
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self, TypeGuard
+from typing import Any, Literal, NamedTuple, Self
 
 from consilience.errors import KnowledgeError
 from consilience.graph.graphs import MAG
 from consilience.graph.separation import ancestors
-from consilience.graph.text import quoted
+from consilience.iod.statements import Relation, Statement, in_words, read_statements, read_tiers, words_against
 
-__all__ = ["Fact", "Item", "Knowledge", "Relation", "Statement"]
+__all__ = ["Fact", "Item", "Knowledge"]
 
-_NAME = r'("(?:[^"\\]|\\.)*"|[^\s,"]+)'
-_TEXT = re.compile(rf"\s*{_NAME}\s+(\S+)\s+{_NAME}\s*")
 _LONGEST = 6  # names of a tier that a sentence spells out
-
-
-class Relation(StrEnum):
-    """What a statement says of its two variables."""
-
-    EDGE = "*-*"
-    DIRECTED = "-->"
-    CAUSES = "=>"
-
-
-class Statement(NamedTuple):
-    """A relation between two variables.
-
-    >>> print(Statement("blood pressure", Relation.CAUSES, "stroke"))
-    "blood pressure" => stroke
-    """
-
-    a: str
-    relation: Relation
-    b: str
-
-    def __str__(self) -> str:
-        return f"{quoted(self.a)} {self.relation} {quoted(self.b)}"
 
 
 class Fact(NamedTuple):
@@ -114,9 +80,9 @@ class Knowledge:
         required: Sequence[str | tuple[str, str, str]] = (),
         forbidden: Sequence[str | tuple[str, str, str]] = (),
     ) -> None:
-        object.__setattr__(self, "tiers", _read_tiers(tiers))
-        object.__setattr__(self, "required", _read_statements("required", required))
-        object.__setattr__(self, "forbidden", _read_statements("forbidden", forbidden))
+        object.__setattr__(self, "tiers", read_tiers(tiers))
+        object.__setattr__(self, "required", read_statements("required", required))
+        object.__setattr__(self, "forbidden", read_statements("forbidden", forbidden))
         wrong = _contradiction(self)
         if wrong:
             raise KnowledgeError(f"Knowledge must not contradict itself; {wrong}. Take one of these out.")
@@ -210,8 +176,8 @@ class Knowledge:
         """
         self.check(names)
         order = (_tier_item(early, late) for early, late in combinations(self.tiers, 2))
-        required = (Item(f"required: {_words(s)}", tuple((fact,) for fact in _facts(s, holds=True))) for s in self.required)
-        forbidden = (Item(f"forbidden: {_words_against(s)}", (_facts(s, holds=False),)) for s in self.forbidden)
+        required = (Item(f"required: {in_words(s)}", tuple((fact,) for fact in _facts(s, holds=True))) for s in self.required)
+        forbidden = (Item(f"forbidden: {words_against(s)}", (_facts(s, holds=False),)) for s in self.forbidden)
         return (*order, *required, *forbidden)
 
     def allows(self, mag: MAG) -> bool:
@@ -242,8 +208,8 @@ class Knowledge:
         if len(self.tiers) > 1:
             order = ", then ".join(_listed(tier, len(tier)) for tier in self.tiers)
             found.append(f"In time order: {order}; nothing causes what is in an earlier tier.")
-        found += [f"Required: {_words(statement)}." for statement in self.required]
-        return found + [f"Forbidden: {_words_against(statement)}." for statement in self.forbidden]
+        found += [f"Required: {in_words(statement)}." for statement in self.required]
+        return found + [f"Forbidden: {words_against(statement)}." for statement in self.forbidden]
 
     def __bool__(self) -> bool:
         return bool(self.tiers or self.required or self.forbidden)
@@ -256,28 +222,6 @@ _KEYS = ("tiers", "required", "forbidden")
 
 
 # Words and facts
-
-
-def _words(statement: Statement) -> str:
-    a, relation, b = statement
-    match relation:
-        case Relation.EDGE:
-            return f"{a} and {b} have an edge between them"
-        case Relation.DIRECTED:
-            return f"{a} and {b} have an edge {statement}"
-        case Relation.CAUSES:
-            return f"{a} causes {b}, directly or through others"
-
-
-def _words_against(statement: Statement) -> str:
-    a, relation, b = statement
-    match relation:
-        case Relation.EDGE:
-            return f"{a} and {b} have no edge between them"
-        case Relation.DIRECTED:
-            return f"{a} and {b} have no edge {statement}"
-        case Relation.CAUSES:
-            return f"{a} causes {b} neither directly nor through others"
 
 
 def _facts(statement: Statement, *, holds: bool) -> tuple[Fact, ...]:
@@ -329,106 +273,6 @@ def _toml_string(text: str) -> str:
 
 
 # Reading
-
-
-def _read_tiers(tiers: object) -> tuple[tuple[str, ...], ...]:
-    if not _is_list(tiers):
-        raise KnowledgeError(f"tiers is a list of lists of names, the earliest first; got {tiers!r}.")
-    found, seen = [], set[str]()
-    for tier in tiers:
-        if not (_is_list(tier) or isinstance(tier, Set)):
-            raise KnowledgeError(f"A tier is a list of names, as in [['age', 'sex'], ['smoking']]; got {tier!r}. Put it in brackets.")
-        names = [_name(name) for name in tier]
-        for name in names:
-            if name in seen:
-                raise KnowledgeError(f"A variable is in one tier at most, and there once; got {name!r} twice. Keep one of the two.")
-            seen.add(name)
-        found.append(tuple(sorted(names) if isinstance(tier, Set) else names))
-    return tuple(tier for tier in found if tier)
-
-
-def _read_statements(key: str, statements: object) -> tuple[Statement, ...]:
-    if not _is_list(statements):
-        raise KnowledgeError(f"{key} is a list of statements, as in ['A => B']; got {statements!r}.")
-    found: dict[tuple[object, ...], Statement] = {}
-    for statement in map(_read_statement, statements):
-        a, relation, b = statement
-        ends: object = frozenset((a, b)) if relation is Relation.EDGE else (a, b)
-        found.setdefault((relation, ends), statement)
-    return tuple(found.values())
-
-
-def _read_statement(given: object) -> Statement:
-    if isinstance(given, str):
-        match = _TEXT.fullmatch(given)
-        if match is None:
-            raise KnowledgeError(_how_to_write(given))
-        a, symbol, b = _unquoted(match[1]), match[2], _unquoted(match[3])
-    elif isinstance(given, list | tuple) and len(given) == 3:
-        a, symbol, b = given
-    else:
-        raise KnowledgeError(_how_to_write(given))
-    a, b = _name(a), _name(b)
-    if symbol not in tuple(Relation):
-        raise KnowledgeError(f"{_how_to_write(given)}{_instead(a, symbol, b)}")
-    if a == b:
-        raise KnowledgeError(f"A statement is about two variables; got {given!r}. No variable is a cause of itself.")
-    return Statement(a, Relation(symbol), b)
-
-
-def _how_to_write(given: object) -> str:
-    return (
-        "A statement reads 'A => B' (A causes B, directly or through others), 'A --> B' (an edge out of A into B) or 'A *-* B' (an edge "
-        f"with any marks), or is a triple such as ('A', '=>', 'B'); got {given!r}. Leave blanks around the arrow, make a list of several "
-        "statements, and quote names that have blanks, commas or quotation marks in them: '\"blood pressure\" => stroke'."
-    )
-
-
-def _instead(a: str, symbol: object, b: str) -> str:
-    """How to say what was probably meant by an arrow that is no relation."""
-    edge, there, back = Statement(a, Relation.EDGE, b), Statement(a, Relation.CAUSES, b), Statement(b, Relation.CAUSES, a)
-    match symbol:
-        case "->" | "→":
-            return f" Did you mean '{Statement(a, Relation.DIRECTED, b)}'?"
-        case "<--" | "<-" | "←":
-            return f" Did you mean '{Statement(b, Relation.DIRECTED, a)}'?"
-        case "⇒" | "==>":
-            return f" Did you mean '{there}'?"
-        case "<=" | "⇐" | "<==":
-            return f" Did you mean '{back}'?"
-        case "---" | "--" | "-" | "o-o" | "—":
-            return f" Did you mean '{edge}'?"
-        case "<->" | "↔":
-            return f" To say that neither causes the other although an edge joins them, require '{edge}' and forbid '{there}' and '{back}'."
-        case "o->":
-            return f" To say that {b} does not cause {a} although an edge joins them, require '{edge}' and forbid '{back}'."
-    return ""
-
-
-def _unquoted(token: str) -> str:
-    if not token.startswith('"'):
-        return token
-    try:
-        return str(json.loads(token))
-    except json.JSONDecodeError:
-        raise KnowledgeError(f"A quoted name reads like a JSON string; got {token}.") from None
-
-
-def _name(name: object) -> str:
-    if not isinstance(name, str) or not name:
-        raise KnowledgeError(f"A variable is named by text that is not empty; got {name!r}.")
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        raise KnowledgeError(f"A variable is named by text that UTF-8 can hold; got {name!r}. Rename it.") from None
-    return name
-
-
-def _is_list(value: object) -> TypeGuard[Sequence[object]]:
-    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
-
-
-# Contradictions
 
 
 def _contradiction(known: Knowledge) -> str | None:

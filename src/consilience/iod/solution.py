@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from consilience.graph.equivalence import pag_to_mag_marks
 from consilience.graph.graphs import PAG
-from consilience.graph.working import MarkSets
 from consilience.iod.decisions import Decisions
 from consilience.iod.evidence import Decision
 from consilience.iod.exact.conflict import find_conflict
@@ -28,8 +26,9 @@ class Solution:
     """A member MAG of each class, the graph to show for it, and what goes with the list as a whole."""
 
     problem: Problem
+    names: tuple[str, ...]
     listing: Listing
-    graphs: tuple[MarkSets, ...]
+    graphs: tuple[PAG, ...]
     conflicts: tuple[Decision, ...]
     candidates: int
     strict: bool
@@ -37,23 +36,20 @@ class Solution:
     exact: bool = True
     """True if the listing's program has the graphs that are not listed, too."""
 
-    def ranked(self, names: Sequence[str], decisions: Decisions) -> list[Ranked]:
+    def ranked(self, decisions: Decisions) -> list[Ranked]:
         """The graphs, best first: by score, then by number of edges, then by text."""
         problem, mags = self.problem, self.listing.mags
         given_up = [() if self.strict else tuple(problem.contradicted(mag)) for mag in mags]
         marks = scores(mags, decisions, problem.locals_, strict=self.strict)
-        found = [
-            Ranked(PAG.from_working(graph, names), score, contradicted)
-            for graph, score, contradicted in zip(self.graphs, marks, given_up, strict=True)
-        ]
+        found = [Ranked(graph, score, contradicted) for graph, score, contradicted in zip(self.graphs, marks, given_up, strict=True)]
         return sorted(found, key=lambda one: (round(one.score, 9), len(one.pag.edges), str(one.pag)))
 
-    def summary(self, names: Sequence[str], clock: Clock) -> Summary:
+    def summary(self, clock: Clock) -> Summary:
         """What holds in all, some or none: counted where the list is complete, asked of the solver where it is not."""
-        program = self.listing.program if self.exact else None
+        names, program = self.names, self.listing.program if self.exact else None
         if self.listing.complete or program is None:
-            return Summary.of([PAG.from_working(graph, names) for graph in self.graphs], names, complete=self.listing.complete)
-        edges, marks = outline(self.problem, program, self.graphs, clock)
+            return Summary.of(self.graphs, names, complete=self.listing.complete)
+        edges, marks = outline(self.problem, program, [graph.working() for graph in self.graphs], clock)
         return Summary.from_statuses(
             names,
             {(names[x], names[y]): status for (x, y), status in edges.items()},
@@ -70,24 +66,26 @@ class Ranked:
     contradicted: tuple[Decision, ...]
 
 
-def solve_exact(problem: Problem, clock: Clock, limit: int | None, *, optimal: bool) -> Solution:
+def solve_exact(problem: Problem, names: tuple[str, ...], clock: Clock, limit: int | None, *, optimal: bool) -> Solution:
     """By the constraint solver; with ``optimal``, decisions are given up where they contradict each other."""
     listing = solve_strict(problem, clock, 1 if optimal else limit)
     conflicts = () if listing.mags or not listing.complete else _explained(problem, clock)
     if optimal:
         listing = solve_optimal(problem, clock, limit)
-    return _solution(problem, listing, clock, conflicts, strict=not optimal)
+    return _solution(problem, names, listing, clock, conflicts, strict=not optimal)
 
 
-def _solution(problem: Problem, listing: Listing, clock: Clock, conflicts: tuple[Decision, ...], *, strict: bool) -> Solution:
+def _solution(
+    problem: Problem, names: tuple[str, ...], listing: Listing, clock: Clock, conflicts: tuple[Decision, ...], *, strict: bool
+) -> Solution:
     graphs = []
     for number, mag in enumerate(listing.mags):
         try:
-            graphs.append(graph_of(mag, problem, listing.program, clock))
+            graphs.append(PAG._trusted(graph_of(mag, problem, listing.program, clock), names))
         except TimeIsUp:  # the rest would lack marks that follow from knowledge
             listing = replace(listing, mags=listing.mags[:number], complete=False)
             break
-    return Solution(problem, listing, tuple(graphs), conflicts, len(listing.mags), strict)
+    return Solution(problem, names, listing, tuple(graphs), conflicts, len(listing.mags), strict)
 
 
 def _explained(problem: Problem, clock: Clock) -> tuple[Decision, ...]:
@@ -97,7 +95,7 @@ def _explained(problem: Problem, clock: Clock) -> tuple[Decision, ...]:
         return ()
 
 
-def solve_published(problem: Problem, clock: Clock, limit: int | None, variant: Variant, jobs: int) -> Solution:
+def solve_published(problem: Problem, names: tuple[str, ...], clock: Clock, limit: int | None, variant: Variant, jobs: int) -> Solution:
     """By the published algorithm; of its graphs, those with a member that obeys the background knowledge are kept."""
 
     def go_on(seen: int, valid: int) -> bool:
@@ -120,4 +118,4 @@ def solve_published(problem: Problem, clock: Clock, limit: int | None, variant: 
             mags, complete = [], False
     conflicts = () if mags or not complete else _explained(problem, clock)
     listing = Listing(tuple(mags[:limit]), complete and (limit is None or len(mags) <= limit), members)
-    return replace(_solution(problem, listing, clock, conflicts, strict=True), candidates=found.candidates, exact=False)
+    return replace(_solution(problem, names, listing, clock, conflicts, strict=True), candidates=found.candidates, exact=False)

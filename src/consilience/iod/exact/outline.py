@@ -16,7 +16,7 @@ from consilience.iod.exact.program import Clock, Program, TimeIsUp
 
 __all__ = ["outline"]
 
-TRIES = 300
+TRIES = 2000
 """Classes to look at for one mark before it is called unknown."""
 
 MARKS = ("arrow", "tail", "circle")

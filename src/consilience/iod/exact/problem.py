@@ -14,14 +14,11 @@ from consilience.graph.separation import Separation
 from consilience.graph.working import MarkSets, bits
 from consilience.iod.evidence import Decision, Ruling
 from consilience.iod.exact.known import Known
-from consilience.iod.exact.program import Program, facts_of
+from consilience.iod.exact.program import PRICE, Program, facts_of
 from consilience.iod.local import Local
 from consilience.iod.validate import is_solution
 
 __all__ = ["Literal", "Problem", "Rule"]
-
-PRICE = 1000
-"""Weights are passed to the solver as whole numbers of this fraction of one."""
 
 Literal = tuple[str, int, int, bool]
 """("adj" or "anc", x, y, whether it is so)."""
@@ -86,12 +83,16 @@ class Problem:
         """Every decision may hold or not; ``only`` those of one data set, if its number is given."""
         known = Known(self.n)
         facts = self._latent() + facts_of("free", [(number,) for number in range(len(self.decisions))])
+        numbered = list(enumerate(self.rulings))
         if only is None:
-            facts += _constraints(enumerate(self.rulings)) + self._knowledge()
-        else:
-            facts += _constraints((number, self._within(ruling, {only})) for number, ruling in enumerate(self.rulings))
+            facts += _constraints(numbered) + self._knowledge()
+        else:  # its own variables are all that there are: an adjacency is an edge
+            numbered = [(number, self._within(ruling, {only})) for number, ruling in numbered]
+            facts += _constraints((number, replace(ruling, inseparable=())) for number, ruling in numbered)
+            facts += facts_of("joined", [(number, x, y) for number, ruling in numbered for _, x, y in ruling.inseparable])
             for v in bits((1 << self.n) - 1 & ~self.locals_[only - 1].variables):
                 known.isolate(v)
+        facts += _triples(numbered, self.locals_)
         return Program(known, facts, selection_bias=self.selection_bias)
 
     def priced(self) -> Program:
@@ -137,6 +138,21 @@ class Problem:
             return all(separation.inducing(x, y, outside[i - 1]) for i, x, y in ruling.inseparable)
 
         return [ruling.decision for ruling in self.weighed if not agrees(ruling)]
+
+
+def _triples(numbered: Sequence[tuple[int, Ruling]], locals_: Sequence[Local]) -> str:
+    """Which separation and which two adjacencies of a data set make an unshielded triple there."""
+    separations = {ruling.separated: number for number, ruling in numbered if ruling.separated is not None}
+    adjacencies = {part: number for number, ruling in numbered for part in ruling.inseparable}
+    found: dict[str, list[tuple[int, ...]]] = {"valley": [], "ridge": []}
+    for i, local in enumerate(locals_, start=1):
+        for (x, y), given in local.sepsets.items():
+            number = separations.get((x, y, given))
+            for z in bits(local.variables & ~(1 << x | 1 << y)):
+                left, right = (adjacencies.get((i, min(v, z), max(v, z))) for v in (x, y))
+                if number is not None and left is not None and right is not None:
+                    found["ridge" if given >> z & 1 else "valley"].append((number, left, right, x, z, y))
+    return "".join(facts_of(name, dict.fromkeys(rows)) for name, rows in found.items())
 
 
 def _constraints(numbered: Iterable[tuple[int, Ruling]]) -> str:

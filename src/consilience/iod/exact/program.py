@@ -15,7 +15,10 @@ from consilience.graph.triples import triples_with_order_marks
 from consilience.graph.working import MarkSets
 from consilience.iod.exact.known import Known
 
-__all__ = ["Clock", "Marks", "Program", "TimeIsUp", "facts_of"]
+__all__ = ["PRICE", "Clock", "Marks", "Program", "TimeIsUp", "facts_of"]
+
+PRICE = 1000
+"""Weights are passed to the solver as whole numbers of this fraction of one."""
 
 TICK = 0.2
 """Seconds between looks at the clock while the solver works."""
@@ -174,6 +177,7 @@ class Program:
         try:
             for model in self._models((), clock):
                 best = model.cost[0] if model.cost else 0
+                clock.words = f"weighing decisions against each other (at most {best / PRICE:.2f} to be given up)"
         except TimeIsUp:
             if best is None:
                 raise

@@ -1,12 +1,8 @@
-"""How requests reach the sites and sums come back.
-
-The test above knows :meth:`Transport.ask`. It never sees a single site's vector: a transport returns sums.
-"""
+"""Sites in this process."""
 
 from __future__ import annotations
 
 import secrets
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,34 +10,11 @@ import numpy as np
 from consilience.citest.requests import Request
 from consilience.federation.messages import Announced, RoundRequest, encode_message
 from consilience.federation.participant import Participant
+from consilience.federation.transport.base import Transport
 from consilience.glm.kernel import Floats
 from consilience.secagg import RingVector, Roster, decode, total
 
-__all__ = ["LocalTransport", "Transport"]
-
-
-class Transport(ABC):
-    """Carries a request to every site and returns the sum of their answers.
-
-    ``rounds`` and ``bytes`` count what has been carried: a request to each site, a vector back from each. A site that does not
-    answer is a ``ClientGoneError``; the round is then lost, and :meth:`drop` must come before the next.
-    """
-
-    rounds: int = 0
-    bytes: int = 0
-
-    @abstractmethod
-    def ask(self, request: Request, announced: Sequence[Announced]) -> Floats:
-        """One round: the sum over sites of the answers to ``request``."""
-
-    @abstractmethod
-    def drop(self, client: str) -> None:
-        """Go on without a site, under fresh keys."""
-
-    @property
-    @abstractmethod
-    def names(self) -> tuple[str, ...]:
-        """The sites that take part."""
+__all__ = ["LocalTransport"]
 
 
 class LocalTransport(Transport):
@@ -51,22 +24,28 @@ class LocalTransport(Transport):
         self._participants = list(participants)
         self._run: tuple[bytes, bytes] | None = None  # id and digest of the roster
         self._next_round = 0
+        self._told: set[tuple[str, ...]] = set()
 
     @property
     def names(self) -> tuple[str, ...]:
+        """The sites that take part."""
         return tuple(p.name for p in self._participants)
 
     def drop(self, client: str) -> None:
+        """Go on without a site, under fresh keys."""
         self._participants = [p for p in self._participants if p.name != client]
         self._run = None
 
     def ask(self, request: Request, announced: Sequence[Announced]) -> Floats:
+        """One round, the sites one after the other."""
         run, digest = self._run or self._open_run()
-        message = RoundRequest(run, self._next_round, digest, request, tuple(announced))
+        news = tuple(counts for counts in announced if counts.variables not in self._told)
+        message = RoundRequest(run, self._next_round, digest, request, news)
         self._next_round += 1
         self.rounds += 1
         self.bytes += len(self._participants) * len(encode_message(message))
         replies = [participant.answer(message) for participant in self._participants]
+        self._told.update(counts.variables for counts in news)
         self.bytes += sum(len(r) if isinstance(r, bytes) else r.nbytes for r in replies)
         if all(isinstance(reply, bytes) for reply in replies):
             return decode(total(RingVector.from_bytes(reply) for reply in replies if isinstance(reply, bytes)))
@@ -80,5 +59,5 @@ class LocalTransport(Transport):
         for participant in self._participants:
             participant.enter(run, keys)
         digest = Roster(run, [key.fingerprint for key in keys]).digest if len(keys) > 1 else b""
-        self._run, self._next_round = (run, digest), 0
+        self._run, self._next_round, self._told = (run, digest), 0, set()
         return self._run

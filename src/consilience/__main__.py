@@ -1,0 +1,8 @@
+"""``python -m consilience``: the command line."""
+
+from consilience.cli import main
+
+__all__ = ["main"]
+
+if __name__ == "__main__":
+    main()

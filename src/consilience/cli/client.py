@@ -1,0 +1,235 @@
+"""``consilience client``: the site agent. It holds the data, dials out, and answers what its owner has consented to."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from consilience.cli.optional import need_service
+from consilience.errors import ConfigurationError, ReadError
+from consilience.federation import Client
+from consilience.secagg import fingerprint_text
+
+if TYPE_CHECKING:
+    from consilience.service.agent import Home, StudyFolder
+    from consilience.service.config import AgentConfig
+
+__all__ = ["client_app"]
+
+client_app = typer.Typer(help="Take part in a study: join it, answer it, look at what has left this site.", no_args_is_help=True)
+ConfigFile = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.", envvar="CONSILIENCE_CLIENT_CONFIG")]
+HomeOption = Annotated[str | None, typer.Option(help="Folder with the identity and the studies.")]
+StudyOption = Annotated[str, typer.Option(help="Which study, if this site has joined more than one.")]
+
+
+def _settings(config: Path | None, **given: Any) -> AgentConfig:
+    need_service()
+    from consilience.service.config import load_agent  # noqa: PLC0415  the extra may not be installed
+
+    return load_agent(config, **given)
+
+
+def _home(settings: AgentConfig) -> Home:
+    from consilience.service.agent import Home  # noqa: PLC0415
+
+    return Home(Path(settings.home), settings.identity_password)
+
+
+@client_app.command("join")
+def join(
+    invitation: Annotated[str, typer.Argument(help="File with the invitation, or - for standard input.")],
+    config: ConfigFile = None,
+    home: HomeOption = None,
+    ca: Annotated[str | None, typer.Option(help="Certificate authorities to trust (PEM).")] = None,
+    insecure: Annotated[bool | None, typer.Option(help="Allow a connection without TLS; for trials.")] = None,
+) -> None:
+    """Take an invitation: bind this site's identity to it, once.
+
+    Example: consilience client join invitation.txt
+    """
+    settings = _settings(config, home=home, ca=ca, insecure=insecure)
+    from consilience.secagg import fingerprint_of  # noqa: PLC0415
+    from consilience.service.agent import join as enter  # noqa: PLC0415
+    from consilience.service.invitation import read_invitation  # noqa: PLC0415
+
+    try:
+        text = sys.stdin.read() if invitation == "-" else Path(invitation).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ReadError(f"The invitation should be in {invitation!r}: {error}.") from None
+    found = read_invitation(text)
+    place = _home(settings)
+    folder = enter(place, found, ca=settings.ca, insecure=settings.insecure)
+    console = Console()
+    console.print(f"joined study {found.study} as {escape(repr(found.site))}; kept in {escape(str(folder.path))}", highlight=False)
+    console.print(f"this site   {place.identity().fingerprint_text}", highlight=False, soft_wrap=True)
+    console.print(f"the server  {fingerprint_text(fingerprint_of(found.server))}", highlight=False, soft_wrap=True)
+    console.print("Compare both with the study's owner, by other means than through the server.", highlight=False)
+
+
+@client_app.command("run")
+def run(
+    data: Annotated[str | None, typer.Option(help="The site's table, .csv or .parquet.")] = None,
+    study: StudyOption = "",
+    config: ConfigFile = None,
+    home: HomeOption = None,
+    kind: Annotated[list[str] | None, typer.Option(help="Declare a kind: NAME=KIND. Repeatable.")] = None,
+    pin: Annotated[list[str] | None, typer.Option(help="A fingerprint compared beforehand: SITE=FINGERPRINT. Repeatable.")] = None,
+    ca: Annotated[str | None, typer.Option(help="Certificate authorities to trust (PEM).")] = None,
+    yes: Annotated[bool | None, typer.Option("--yes", help="Consent without asking, for scripts.")] = None,
+    insecure: Annotated[bool | None, typer.Option(help="Allow a connection without TLS; for trials.")] = None,
+    dry_run: Annotated[bool, typer.Option(help="Show what would leave this site, and send nothing of it.")] = False,
+) -> None:
+    """Answer a study until it is over. The data stay in this process; the result is written to the study's folder.
+
+    Example: consilience client run --data muenster.csv
+    """
+    settings = _settings(config, data=data, home=home, ca=ca, yes=yes, insecure=insecure)
+    folder = _home(settings).study(study)
+    kinds = settings.kinds | dict(_pair("--kind", text) for text in kind or [])
+    peers = settings.peers | dict(_pair("--pin", text) for text in pin or [])
+    if not settings.data:
+        raise ConfigurationError("Say where the site's table is: --data FILE.")
+    client = Client(
+        folder.joined.site,
+        settings.data,
+        kinds=kinds,
+        levels=settings.levels,
+        identity=_home(settings).identity(),
+        min_cell=settings.min_cell,
+        rare_levels=settings.rare_levels,
+    )
+    if dry_run:
+        _dry_run(client, folder, settings)
+    else:
+        _run(client, folder, settings, peers)
+
+
+def _pair(option: str, text: str) -> tuple[str, str]:
+    name, sign, rest = text.partition("=")
+    if not sign or not name or not rest:
+        raise ConfigurationError(f"{option} takes NAME=VALUE; got {text!r}.")
+    return name, rest
+
+
+def _run(client: Client, folder: StudyFolder, settings: AgentConfig, peers: dict[str, str]) -> None:
+    from consilience.service.agent import Agent, Site  # noqa: PLC0415
+    from consilience.service.agent.entry import download  # noqa: PLC0415
+
+    console = Console(stderr=True)
+
+    def ask(lines: list[str], warnings: list[str]) -> bool:
+        for line in lines:
+            console.print(escape(line), highlight=False, soft_wrap=True)
+        for line in warnings:
+            console.print(f"[bold yellow]note:[/] {escape(line)}", highlight=False, soft_wrap=True)
+        if settings.yes:
+            return True
+        try:
+            return typer.confirm("Do you agree, and may masked sums leave this site?", err=True)
+        except typer.Abort:  # nobody is there to answer: that is a no
+            return False
+
+    def say(words: str) -> None:
+        console.print(escape(words), highlight=False, soft_wrap=True)
+
+    with folder.lock():
+        site = Site(client, folder, ask, peers)
+        agent = Agent(folder.joined, client.identity, settings, say)
+        outcome = asyncio.run(agent.run(site))
+        say(f"{outcome.state}: {outcome.message}")
+        if outcome.token:
+            contract = folder.contract
+            held = set(client.declarations) & (set(contract.schema) if contract else set())
+            for path in download(folder, outcome.token, held, ca=settings.ca, insecure=settings.insecure):
+                say(f"written: {path}")
+    raise typer.Exit(0 if outcome.state == "finished" else 3)
+
+
+def _dry_run(client: Client, folder: StudyFolder, settings: AgentConfig) -> None:
+    from consilience.service.agent import Agent  # noqa: PLC0415
+    from consilience.service.agent.entry import fetch_study  # noqa: PLC0415
+    from consilience.service.agent.rehearsal import rehearse  # noqa: PLC0415
+
+    token = asyncio.run(Agent(folder.joined, client.identity, settings, lambda _: None).token())
+    study = fetch_study(folder, token, ca=settings.ca, insecure=settings.insecure)
+    ledger = rehearse(client, study)
+    console = Console()
+    for entry in ledger.entries:
+        console.print(f"{entry.numbers:8d} numbers  {escape(entry.what)}", highlight=False, soft_wrap=True)
+    total = ledger.totals()
+    console.print(
+        f"An example with copies of this site as the others: {total['messages']} messages, {total['numbers']} masked numbers, "
+        f"{total['bytes']} bytes. Nothing of it was sent.",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+@client_app.command("status")
+def status(
+    config: ConfigFile = None, home: HomeOption = None, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
+) -> None:
+    """This site's fingerprint, and the studies it has joined."""
+    place = _home(_settings(config, home=home))
+    rows = []
+    for folder in place.studies():
+        contract, totals = folder.contract, folder.ledger().totals()
+        rows.append(
+            {
+                "study": folder.joined.study,
+                "name": contract.name if contract else "",
+                "site": folder.joined.site,
+                "server": folder.joined.url,
+                "consented": contract is not None,
+                "finished": (folder.path / "result.json").exists(),
+                **totals,
+            }
+        )
+    if as_json:
+        print(json.dumps({"fingerprint": place.identity().fingerprint.hex(), "studies": rows}, indent=2, ensure_ascii=False))
+        return
+    console = Console()
+    console.print(f"this site  {place.identity().fingerprint_text}", highlight=False, soft_wrap=True)
+    table = Table()
+    for heading in ("study", "name", "as", "consented", "messages", "numbers", "refused", "result"):
+        table.add_column(heading)
+    for row in rows:
+        yes = {True: "yes", False: "no"}
+        counts = (str(row["messages"]), str(row["numbers"]), str(row["refused"]))
+        names = (str(row["study"]), escape(str(row["name"])), escape(str(row["site"])))
+        table.add_row(*names, yes[bool(row["consented"])], *counts, yes[bool(row["finished"])])
+    console.print(table)
+
+
+@client_app.command("ledger")
+def ledger(
+    study: StudyOption = "",
+    config: ConfigFile = None,
+    home: HomeOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON Lines.")] = False,
+) -> None:
+    """Everything that has left this site in a study, in words, and every request it refused."""
+    record = _home(_settings(config, home=home)).study(study).ledger()
+    if as_json:
+        print(record.lines(), end="")
+        return
+    console = Console()
+    for e in record.entries:
+        what = f"[red]refused:[/] {escape(e.refused)}" if e.refused else escape(e.what)
+        console.print(
+            f"{e.time}  run {e.run} round {e.round:3d}  {e.numbers:7d} numbers  masked with {e.masked_with}  {what}",
+            highlight=False,
+            soft_wrap=True,
+        )
+    total = record.totals()
+    console.print(
+        f"{total['messages']} messages, {total['numbers']} numbers, {total['bytes']} bytes; {total['refused']} refused", highlight=False
+    )

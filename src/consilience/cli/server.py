@@ -1,0 +1,164 @@
+"""``consilience server``: set up and run a study server."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from consilience.cli.optional import need_service
+from consilience.cli.study import study_app
+from consilience.errors import ConfigurationError
+from consilience.secagg import Identity
+
+if TYPE_CHECKING:
+    from consilience.service.config import ServerConfig
+
+__all__ = ["server_app"]
+
+server_app = typer.Typer(help="Set up and run a study server, and manage its studies.", no_args_is_help=True)
+server_app.add_typer(study_app, name="study")
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+ConfigFile = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.", envvar="CONSILIENCE_SERVER_CONFIG")]
+HomeOption = Annotated[str | None, typer.Option(help="Folder with the identity, the database and certificates.")]
+
+
+def _password(given: bool) -> str:
+    """From standard input for scripts, from the terminal for people; never from the command line, where others can read it."""
+    if given:
+        return sys.stdin.readline().rstrip("\n")
+    return str(typer.prompt("password (at least 12 characters)", hide_input=True, confirmation_prompt=True))
+
+
+@server_app.command("init")
+def init(
+    owner: Annotated[str, typer.Option(help="Name of the first owner's account.")],
+    config: ConfigFile = None,
+    home: HomeOption = None,
+    host_name: Annotated[
+        list[str] | None, typer.Option("--self-signed", help="Make a certificate for this host name or address, for trials. Repeatable.")
+    ] = None,
+    password_stdin: Annotated[bool, typer.Option(help="Read the password from standard input.")] = False,
+) -> None:
+    """Make the server's identity, its database and the first account.
+
+    Example: consilience server init --owner ada --self-signed study.example
+    """
+    need_service()
+    from consilience.service.config import load_server  # noqa: PLC0415  the extra may not be installed
+    from consilience.service.tls import self_signed, write_private  # noqa: PLC0415
+
+    settings = load_server(config, home=home)
+    folder = Path(settings.home)
+    if (folder / "identity.pem").exists():
+        raise ConfigurationError(f"There is a server in {str(folder)!r} already. Choose another folder with --home.")
+    add_owner(settings, owner, _password(password_stdin))
+    identity = Identity.generate()
+    write_private(folder / "identity.pem", identity.to_pem(_identity_password()))
+    if host_name:
+        certificate, key = self_signed(host_name)
+        write_private(folder / "tls.crt", certificate.encode())
+        write_private(folder / "tls.key", key.encode())
+    console = Console()
+    console.print(f"server in {folder}\nfingerprint {identity.fingerprint_text}", highlight=False, soft_wrap=True)
+
+
+def _identity_password() -> bytes | None:
+    return os.environ.get("CONSILIENCE_SERVER_IDENTITY_PASSWORD", "").encode() or None
+
+
+def add_owner(settings: ServerConfig, name: str, password: str) -> None:
+    """A new account in the server's database."""
+    import time  # noqa: PLC0415
+
+    from consilience.service.server.passwords import Passwords  # noqa: PLC0415
+    from consilience.service.store import Accounts, Database  # noqa: PLC0415
+
+    folder = Path(settings.home)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    database = Database(folder / "studies.sqlite", time.time)
+    try:
+        Accounts(database).add(name, Passwords().hash(password))
+    finally:
+        database.close()
+
+
+@server_app.command("owner")
+def owner(
+    name: Annotated[str, typer.Argument(help="Name of the account.")],
+    config: ConfigFile = None,
+    home: HomeOption = None,
+    password_stdin: Annotated[bool, typer.Option(help="Read the password from standard input.")] = False,
+) -> None:
+    """Add an account for an owner of studies."""
+    need_service()
+    from consilience.service.config import load_server  # noqa: PLC0415
+
+    add_owner(load_server(config, home=home), name, _password(password_stdin))
+
+
+@server_app.command("run")
+def run(
+    config: ConfigFile = None,
+    home: HomeOption = None,
+    host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on.")] = None,
+    public_url: Annotated[str | None, typer.Option(help="Address under which sites reach the server.")] = None,
+    tls_cert: Annotated[str | None, typer.Option(help="Certificate file (PEM).")] = None,
+    tls_key: Annotated[str | None, typer.Option(help="Its private key file (PEM).")] = None,
+    behind_proxy: Annotated[bool | None, typer.Option(help="A reverse proxy in front ends TLS.")] = None,
+    log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
+) -> None:
+    """Serve studies until stopped. Studies that were running go on.
+
+    Example: consilience server run --tls-cert fullchain.pem --tls-key privkey.pem --public-url https://study.example
+    """
+    need_service()
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # many small runs: threads of one would wait for those of another
+    from consilience.service.config import load_server  # noqa: PLC0415
+    from consilience.service.logs import set_up_logs  # noqa: PLC0415
+    from consilience.service.server.serve import serve  # noqa: PLC0415
+
+    settings = load_server(
+        config, home=home, host=host, port=port, public_url=public_url, tls_cert=tls_cert, tls_key=tls_key, behind_proxy=behind_proxy
+    )
+    settings = _complete(settings)
+    folder = Path(settings.home)
+    try:
+        identity = Identity.from_pem((folder / "identity.pem").read_bytes(), _identity_password())
+    except OSError:
+        raise ConfigurationError(f"There is no server in {str(folder)!r}. Make one with: consilience server init.") from None
+    set_up_logs(log_level.upper())
+    logging.getLogger("consilience.server").info(
+        "serving", extra={"url": settings.public_url, "fingerprint": identity.fingerprint_text, "tls": bool(settings.tls_cert)}
+    )
+    serve(settings, identity)
+
+
+def _complete(settings: ServerConfig) -> ServerConfig:
+    """The certificate that init made, if no other is named; the public address; and no open port without TLS."""
+    import msgspec  # noqa: PLC0415
+
+    folder = Path(settings.home)
+    if not settings.tls_cert and (folder / "tls.crt").exists() and not settings.behind_proxy:
+        settings = msgspec.structs.replace(settings, tls_cert=str(folder / "tls.crt"), tls_key=str(folder / "tls.key"))
+    if bool(settings.tls_cert) != bool(settings.tls_key):
+        raise ConfigurationError("--tls-cert and --tls-key go together; got one of them.")
+    for file in filter(None, (settings.tls_cert, settings.tls_key)):
+        if not Path(file).is_file():
+            raise ConfigurationError(f"There is no file {file!r}.")
+    if not settings.tls_cert and not settings.behind_proxy and settings.host not in LOOPBACK:
+        raise ConfigurationError(
+            f"Without TLS the server listens on this machine only; got host {settings.host!r}. Give --tls-cert and --tls-key, "
+            f"make a certificate for trials with init --self-signed, or say --behind-proxy."
+        )
+    if not settings.public_url:
+        scheme = "https" if settings.tls_cert else "http"
+        settings = msgspec.structs.replace(settings, public_url=f"{scheme}://{settings.host}:{settings.port}")
+    return settings

@@ -1,0 +1,196 @@
+"""``consilience server study``: manage studies on a running server, over its REST interface."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from consilience.cli.optional import need_service
+from consilience.errors import AccessError, ConfigurationError, ConsilienceError, OptionError, UnreachableError
+
+if TYPE_CHECKING:
+    import httpx
+
+__all__ = ["study_app"]
+
+study_app = typer.Typer(help="Create studies, invite sites, start them, follow them, fetch results.", no_args_is_help=True)
+Server = Annotated[str, typer.Option(help="Address of the server.", envvar="CONSILIENCE_SERVER_PUBLIC_URL")]
+Ca = Annotated[str, typer.Option(help="Certificate to trust (PEM), for a server with one of its own.", envvar="CONSILIENCE_SERVER_CA")]
+StudyId = Annotated[str, typer.Argument(help="The study's id.")]
+TOKEN = "CONSILIENCE_SERVER_TOKEN"  # noqa: S105  the name of a variable
+
+
+def _client(server: str, ca: str, *, login: bool = True) -> httpx.Client:
+    need_service()
+    import httpx  # noqa: PLC0415
+
+    from consilience.service.tls import client_context  # noqa: PLC0415
+
+    if not server:
+        raise ConfigurationError("Say which server is meant: --server https://… or CONSILIENCE_SERVER_PUBLIC_URL.")
+    trusted = Path(ca).read_text(encoding="ascii") if ca else ""
+    token = os.environ.get(TOKEN, "")
+    if login and not token:
+        raise AccessError(f"Log in first: export {TOKEN}=$(consilience server study login NAME).")
+    headers = {"Authorization": f"Bearer {token}"} if login else {}
+    return httpx.Client(base_url=f"{server.rstrip('/')}/api/v1", verify=client_context(trusted), headers=headers, timeout=30.0)
+
+
+def _call(client: httpx.Client, method: str, path: str, body: Any = None) -> Any:
+    import httpx  # noqa: PLC0415
+
+    try:
+        reply = client.request(method, path, json=body) if body is not None else client.request(method, path)
+    except httpx.HTTPError as error:
+        raise UnreachableError(f"{client.base_url} does not answer: {error}.") from None
+    if reply.status_code >= 400:
+        raise _error(reply)
+    return reply.json() if reply.content and reply.headers.get("content-type", "").startswith("application/json") else reply.content
+
+
+def _error(reply: httpx.Response) -> ConsilienceError:
+    try:
+        body = reply.json()
+    except ValueError:
+        return UnreachableError(f"The server answers with status {reply.status_code}.")
+    message = body.get("message") or json.dumps(body.get("detail", body), ensure_ascii=False)
+    kind = AccessError if reply.status_code in (401, 403, 404, 429) else OptionError
+    return kind(str(message))
+
+
+@study_app.command("login")
+def login(
+    name: Annotated[str, typer.Argument(help="Name of the account.")],
+    server: Server = "",
+    ca: Ca = "",
+    password_stdin: Annotated[bool, typer.Option(help="Read the password from standard input.")] = False,
+) -> None:
+    """Print a token for the environment.
+
+    Example: export CONSILIENCE_SERVER_TOKEN=$(consilience server study login ada)
+    """
+    password = sys.stdin.readline().rstrip("\n") if password_stdin else typer.prompt("password", hide_input=True, err=True)
+    with _client(server, ca, login=False) as client:
+        print(_call(client, "POST", "/login", {"name": name, "password": password})["token"])
+
+
+@study_app.command("create")
+def create(
+    file: Annotated[Path, typer.Argument(help="TOML file: name, datasets, [variables.NAME] kind, levels, [settings].")],
+    server: Server = "",
+    ca: Ca = "",
+) -> None:
+    """Create a draft from a file and print its id."""
+    with _client(server, ca) as client:
+        print(_call(client, "POST", "/studies", read_study(file))["id"])
+
+
+def read_study(file: Path) -> dict[str, Any]:
+    """A study's declaration from a TOML file."""
+    try:
+        found = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigurationError(f"{str(file)!r} should be a TOML file that declares a study: {error}.") from None
+    variables = found.pop("variables", None)
+    if isinstance(variables, dict):
+        found["variables"] = [{"name": name, **(spec if isinstance(spec, dict) else {"kind": spec})} for name, spec in variables.items()]
+    return found
+
+
+@study_app.command("list")
+def listing(server: Server = "", ca: Ca = "", as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """Your studies, newest first."""
+    with _client(server, ca) as client:
+        found = _call(client, "GET", "/studies")
+    if as_json:
+        print(json.dumps(found, indent=2, ensure_ascii=False))
+        return
+    table = Table()
+    for heading in ("id", "name", "state", "sites", "tests", "rounds"):
+        table.add_column(heading)
+    for s in found:
+        table.add_row(s["id"], escape(s["name"]), s["state"], str(len(s["sites"])), str(s["tests"]), str(s["rounds"]))
+    Console().print(table)
+
+
+@study_app.command("show")
+def show(study: StudyId, server: Server = "", ca: Ca = "") -> None:
+    """A study as JSON: its settings, its sites with their fingerprints, how it stands."""
+    with _client(server, ca) as client:
+        print(json.dumps(_call(client, "GET", f"/studies/{study}"), indent=2, ensure_ascii=False))
+
+
+@study_app.command("invite")
+def invite(study: StudyId, site: Annotated[str, typer.Argument(help="The site's name.")], server: Server = "", ca: Ca = "") -> None:
+    """Print an invitation. It works once: send it on a way that you and the site trust."""
+    with _client(server, ca) as client:
+        print(_call(client, "POST", f"/studies/{study}/invitations", {"site": site})["invitation"])
+
+
+@study_app.command("open")
+def open_(study: StudyId, server: Server = "", ca: Ca = "") -> None:
+    """Open a draft: it cannot be changed any more, and sites may connect."""
+    with _client(server, ca) as client:
+        print(_call(client, "POST", f"/studies/{study}/open")["state"])
+
+
+@study_app.command("start")
+def start(study: StudyId, server: Server = "", ca: Ca = "") -> None:
+    """Start an open study with the sites that have joined."""
+    with _client(server, ca) as client:
+        print(_call(client, "POST", f"/studies/{study}/start")["state"])
+
+
+@study_app.command("cancel")
+def cancel(study: StudyId, server: Server = "", ca: Ca = "") -> None:
+    """Cancel a study. Results that are there are kept."""
+    with _client(server, ca) as client:
+        print(_call(client, "POST", f"/studies/{study}/cancel")["state"])
+
+
+@study_app.command("watch")
+def watch(study: StudyId, server: Server = "", ca: Ca = "") -> None:
+    """Follow a study until it is over. Exit code 0 if it finished, 3 if not."""
+    console, end = Console(), ""
+    with _client(server, ca) as client, client.stream("GET", f"/studies/{study}/events", timeout=None) as reply:
+        if reply.status_code >= 400:
+            reply.read()
+            raise _error(reply)
+        kind = ""
+        for line in reply.iter_lines():
+            if line.startswith("event: "):
+                kind = line[7:]
+            elif line.startswith("data: "):
+                body = json.loads(line[6:])
+                body.pop("time", None)
+                console.print(f"{kind} {escape(json.dumps(body, ensure_ascii=False)) if body else ''}", highlight=False, soft_wrap=True)
+                end = kind if kind in ("finished", "failed", "cancelled") else end  # sites may leave after the end
+    raise typer.Exit(0 if end == "finished" else 3)
+
+
+@study_app.command("result")
+def result(
+    study: StudyId,
+    out: Annotated[Path, typer.Option(help="Folder to write into.")] = Path(),
+    server: Server = "",
+    ca: Ca = "",
+) -> None:
+    """Download the result of a finished study: JSON, CSV and the report."""
+    out.mkdir(parents=True, exist_ok=True)
+    with _client(server, ca) as client:
+        for name in ("result.json", "tests.csv", "report.html"):
+            reply = client.get(f"/studies/{study}/documents/{name}")
+            if reply.status_code == 200:
+                (out / name).write_bytes(reply.content)
+                print(out / name)
+            elif name == "result.json":
+                raise _error(reply)

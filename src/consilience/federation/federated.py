@@ -1,0 +1,112 @@
+"""The federated test: CI tests over all sites, from sums alone, over any transport."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from consilience.citest.batch import batch, drive
+from consilience.citest.fisher import fisher_batch
+from consilience.citest.interface import CITest, Progress
+from consilience.citest.question import Question
+from consilience.citest.requests import Request, samples_of
+from consilience.citest.result import CIResult
+from consilience.citest.study import Options, Study
+from consilience.data.schema import Schema
+from consilience.errors import ClientGoneError, TooFewClientsError
+from consilience.federation.messages import Announced
+from consilience.federation.terms import Dropout, Method, Terms
+from consilience.federation.transport.base import Transport
+from consilience.glm.kernel import Floats
+
+__all__ = ["FederatedTest"]
+
+
+class FederatedTest(CITest):
+    """CI tests over the sites that a transport reaches, on the terms they have agreed to.
+
+    ``datasets`` are the variable sets that sites hold, not who holds which. Where the sites are, this class does not know.
+    """
+
+    def __init__(self, schema: Schema, terms: Terms, datasets: Iterable[frozenset[str]], transport: Transport) -> None:
+        self.schema, self.terms = schema, terms
+        self.variables = tuple(schema)
+        self.datasets = tuple(dict.fromkeys(datasets))
+        self._transport = transport
+        self._agreed = len(transport.names)
+        if 1 < self._agreed < terms.min_contributors:
+            raise TooFewClientsError(
+                f"No sum may be made over fewer than {terms.min_contributors} clients (min_contributors), "
+                f"and there are {self._agreed}. Add clients or lower the limit."
+            )
+        self._study = Study(schema, Options(terms.effects, terms.ordinal, terms.ridge, self._agreed, (), terms.disclosure))
+        self._results: dict[Question, CIResult] = {}
+
+    @property
+    def method(self) -> str:
+        """``"fedci"`` or ``"fisher"``."""
+        return self.terms.method.value
+
+    @property
+    def rounds(self) -> int:
+        """Exchanges with the clients so far."""
+        return self._transport.rounds
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that a network has carried, or would have, so far: requests and answers of all clients."""
+        return self._transport.bytes
+
+    @property
+    def participants(self) -> tuple[str, ...]:
+        """The names of the clients that (still) take part."""
+        return self._transport.names
+
+    @property
+    def results(self) -> list[CIResult]:
+        """Every result so far, also of a run that was interrupted; the latest, where a test was done more than once."""
+        self._keep_finished()
+        return list(self._results.values())
+
+    def _keep_finished(self) -> None:
+        finished = self._study.finished
+        self._results |= {q: replace(r, participants=self.participants) for q, r in finished.items()}
+        finished.clear()
+
+    def answer(self, questions: Sequence[Question], progress: Progress | None = None) -> list[CIResult]:
+        """Answer checked questions, in order. What is learnt before an interruption is not asked for again.
+
+        When a client vanishes, the batch restarts with the others; :class:`TooFewClientsError` if too few are left.
+        """
+        exchange = fisher_batch if self.terms.method is Method.FISHER else batch
+        while True:
+            try:
+                results = drive(exchange(questions, self._study, progress), self._ask)
+            except ClientGoneError as error:
+                self._go_on_without(error.client)
+            else:
+                return [replace(r, participants=self.participants) for r in results]
+
+    def _ask(self, request: Request) -> Floats:
+        """One round, with the counts that every client holds against the study's limits."""
+        counts = self._study.counts
+        announced = [Announced(variables, *counts[variables]) for variables in dict.fromkeys(samples_of(request))]
+        return self._transport.ask(request, announced)
+
+    def _go_on_without(self, client: str) -> None:
+        if self.rounds == 0:
+            raise TooFewClientsError(
+                f"{client!r} was not there when the study began, and all {self._agreed} clients that agreed to it must be. "
+                f"Start a server without it."
+            )
+        self._keep_finished()
+        left = len(self.participants) - 1
+        needed = max(2, self.terms.min_contributors)
+        if left < needed or self.terms.on_dropout is Dropout.STOP:
+            rule = f"at least {needed} clients are needed" if left < needed else "the study stops when one is gone"
+            raise TooFewClientsError(
+                f"{client!r} does not answer any more; {left} clients are left, and {rule}. "
+                f"{len(self._results)} results are finished and kept in server.results."
+            )
+        self._transport.drop(client)
+        self._study = self._study.without_a_site()

@@ -1,0 +1,84 @@
+"""What a site must not forget in a study, even if its process ends: what it has answered, with whom, in which units.
+
+A site that has forgotten at which points it answered could be asked there again with one site fewer, and the difference of the two
+sums would be the missing site's numbers.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+__all__ = ["Closed", "Memory", "Places", "Points", "Present", "Record", "Units"]
+
+
+class Points(msgspec.Struct, frozen=True, tag="points"):
+    """Models were answered at points (as digests) with these sites (as fingerprints)."""
+
+    digests: tuple[bytes, ...]
+    members: tuple[bytes, ...]
+
+
+class Units(msgspec.Struct, frozen=True, tag="units"):
+    """The units of the study's first request for sums."""
+
+    exponents: dict[str, int]
+
+
+class Places(msgspec.Struct, frozen=True, tag="places"):
+    """The locations of the study's first request for cross-products."""
+
+    locations: dict[str, float] | None
+
+
+class Present(msgspec.Struct, frozen=True, tag="present"):
+    """The sites of the last run."""
+
+    members: tuple[bytes, ...]
+
+
+class Closed(msgspec.Struct, frozen=True, tag="closed"):
+    """The site answers nothing more in this study."""
+
+
+Record = Points | Units | Places | Present | Closed
+
+
+class Memory:
+    """Records, and what follows from them. :meth:`keep` is for those that outlive the process; here it does nothing.
+
+    >>> memory = Memory()
+    >>> memory.take(Present((b"a", b"b")))
+    >>> sorted(memory.present)
+    [b'a', b'b']
+    """
+
+    def __init__(self) -> None:
+        self.answered: dict[bytes, frozenset[bytes]] = {}
+        self.exponents: dict[str, int] | None = None
+        self.locations: dict[str, float] | None = None
+        self.located = False
+        self.present: frozenset[bytes] | None = None
+        self.closed = False
+
+    def take(self, record: Record) -> None:
+        """Keep a record, then act on it."""
+        self.keep(record)
+        self.recall(record)
+
+    def recall(self, record: Record) -> None:
+        """Act on a record."""
+        if isinstance(record, Points):
+            members = frozenset(record.members)
+            for digest in record.digests:
+                self.answered.setdefault(digest, members)
+        elif isinstance(record, Units):
+            self.exponents = record.exponents
+        elif isinstance(record, Places):
+            self.locations, self.located = record.locations, True
+        elif isinstance(record, Present):
+            self.present = frozenset(record.members)
+        else:
+            self.closed = True
+
+    def keep(self, record: Record) -> None:
+        """Make a record outlive the process, before anything rests on it."""

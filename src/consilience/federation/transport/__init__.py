@@ -1,0 +1,16 @@
+"""What carries requests to the sites and brings sums back.
+
+======== ==================================================================================================
+base     the interface, and what every transport does alike: which counts the sites of a run have been told
+local    sites in this process
+remote   sites at the other end of connections; the connections themselves are somebody else's (``Links``)
+journal  any transport, with every sum written down before it is used, so that a run can go on after a crash
+======== ==================================================================================================
+"""
+
+from consilience.federation.transport.base import Transport
+from consilience.federation.transport.journal import Entry, Journal, Journalled, ListJournal
+from consilience.federation.transport.local import LocalTransport
+from consilience.federation.transport.remote import Links, Lost, RemoteTransport
+
+__all__ = ["Entry", "Journal", "Journalled", "Links", "ListJournal", "LocalTransport", "Lost", "RemoteTransport", "Transport"]

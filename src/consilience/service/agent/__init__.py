@@ -1,0 +1,17 @@
+"""The site agent: it holds the data, dials out, and answers what its owner has consented to.
+
+=============  ============================================================================
+``home``       the site's folder: identity, one folder per study, ledger and memory on disk
+``entry``      taking an invitation; downloading results
+``site``       what a site answers to each message of the server
+``link``       the connection: TLS, proxy, challenge, coming back after it ends
+``rehearsal``  what would leave the site, without anything leaving it
+=============  ============================================================================
+"""
+
+from consilience.service.agent.entry import join
+from consilience.service.agent.home import Home, StudyFolder
+from consilience.service.agent.link import Agent, Outcome
+from consilience.service.agent.site import Site
+
+__all__ = ["Agent", "Home", "Outcome", "Site", "StudyFolder", "join"]

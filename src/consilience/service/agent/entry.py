@@ -1,0 +1,142 @@
+"""Taking an invitation, and downloading what a study has found: the agent's few REST calls."""
+
+from __future__ import annotations
+
+import json
+import ssl
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from consilience.errors import ChangedIdentityError, ConfigurationError, InvitationError, UnreachableError
+from consilience.graph import PAG
+from consilience.secagg.identity import fingerprint_of, fingerprint_text, read_fingerprint
+from consilience.service.agent.home import Home, Joined, StudyFolder
+from consilience.service.invitation import Invitation
+from consilience.service.session import join_context
+from consilience.service.tls import client_context, write_private
+
+__all__ = ["check_url", "context_of", "download", "fetch_study", "join"]
+
+MOST_BYTES = 256 << 20
+SECONDS = 30.0
+
+
+def check_url(url: str, *, insecure: bool) -> str:
+    """The address, if it is one over TLS; without TLS only where that was asked for.
+
+    >>> check_url("https://study.example/", insecure=False)
+    'https://study.example'
+    """
+    if not url.startswith("https://") and not (insecure and url.startswith("http://")):
+        raise ConfigurationError(f"A site connects over TLS (https://…); got {url!r}. For a trial on one machine there is insecure=true.")
+    return url.rstrip("/")
+
+
+def context_of(joined: Joined | Invitation, ca: str = "") -> ssl.SSLContext:
+    """What to trust: the system's authorities, the invitation's certificate, and the file ``ca``."""
+    try:
+        extra = Path(ca).read_text(encoding="ascii") if ca else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{ca!r} should be a PEM file with certificate authorities: {error}.") from None
+    return client_context(joined.certificate, extra)
+
+
+def join(home: Home, invitation: Invitation, *, ca: str = "", insecure: bool = False) -> StudyFolder:
+    """Take an invitation: bind this site's identity to it, and remember where the study is.
+
+    If the connection ends before the server's answer is there, nobody here knows whether the invitation was taken. What it says is then
+    kept all the same: if it was, the next connection works, since that rests on the identity alone.
+    """
+    url, identity = check_url(invitation.url, insecure=insecure), home.identity()
+    context = context_of(invitation, ca)
+    with httpx.Client(verify=context, timeout=SECONDS) as client:
+        told = _get(client, f"{url}/health")
+        _check_server(told, invitation)
+        signature = identity.sign(join_context(invitation.study, invitation.secret, invitation.server))
+        body = {"study": invitation.study, "secret": invitation.secret.hex()}
+        body |= {"identity": identity.public_bytes.hex(), "signature": signature.hex()}
+        try:
+            reply = client.post(f"{url}/api/v1/join", json=body)
+        except httpx.HTTPError as error:
+            home.enter(invitation)
+            raise UnreachableError(
+                f"{url} did not answer: {error}. Check the network, and try consilience client run: it works if the invitation was taken. "
+                f"Else try to join again."
+            ) from None
+    if reply.status_code != 200:
+        raise InvitationError(f"The server does not take the invitation: {_message(reply)}")
+    return home.enter(invitation)
+
+
+def _check_server(told: Any, invitation: Invitation) -> None:
+    pinned = fingerprint_of(invitation.server)
+    try:
+        same = read_fingerprint(str(told["fingerprint"])) == pinned
+    except (KeyError, TypeError, ValueError):
+        same = False
+    if not same:
+        raise ChangedIdentityError(
+            f"The server must have the fingerprint {fingerprint_text(pinned)} of the invitation; this one has not. Ask the study's owner."
+        )
+
+
+def _get(client: httpx.Client, url: str, token: str = "") -> Any:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    try:
+        reply = client.get(url, headers=headers)
+        reply.raise_for_status()
+        return reply.json()
+    except (httpx.HTTPError, ValueError) as error:
+        raise UnreachableError(f"{url} does not answer as a study server: {error}.") from None
+
+
+def _message(reply: httpx.Response) -> str:
+    try:
+        return str(reply.json()["message"])
+    except (ValueError, KeyError, TypeError):
+        return f"status {reply.status_code}"
+
+
+def fetch_study(folder: StudyFolder, token: str, *, ca: str = "", insecure: bool = False) -> Any:
+    """The study as it stands, for a site that has a token."""
+    joined = folder.joined
+    with httpx.Client(verify=context_of(joined, ca), timeout=SECONDS) as client:
+        return _get(client, f"{check_url(joined.url, insecure=insecure)}/api/v1/studies/{joined.study}", token)
+
+
+def download(folder: StudyFolder, token: str, held: set[str], *, ca: str = "", insecure: bool = False) -> list[Path]:
+    """Download the result into the study's folder. The site's own local PAG is picked out here: the server need not know which it is."""
+    joined, written = folder.joined, []
+    base = f"{check_url(joined.url, insecure=insecure)}/api/v1/studies/{joined.study}/documents"
+    with httpx.Client(verify=context_of(joined, ca), timeout=SECONDS) as client:
+        for name in ("result.json", "tests.csv", "report.html"):
+            try:
+                with client.stream("GET", f"{base}/{name}", headers={"Authorization": f"Bearer {token}"}) as reply:
+                    if reply.status_code != 200:
+                        continue
+                    content = b""
+                    for part in reply.iter_bytes():
+                        content += part
+                        if len(content) > MOST_BYTES:
+                            raise UnreachableError(f"{name} has more than {MOST_BYTES} bytes, which no result has.")
+            except httpx.HTTPError as error:
+                raise UnreachableError(f"{base}/{name} does not answer: {error}.") from None
+            write_private(folder.path / name, content)
+            written.append(folder.path / name)
+    return written + _own_pag(folder, held)
+
+
+def _own_pag(folder: StudyFolder, held: set[str]) -> list[Path]:
+    file = folder.path / "result.json"
+    if not file.exists():
+        return []
+    found = json.loads(file.read_text(encoding="utf-8"))
+    for local in found["local_pags"]:
+        if set(local["variables"]) == held:
+            pag = PAG.from_matrix(local["matrix"], local["labels"])
+            write_private(folder.path / "local-pag.svg", pag.to_svg().encode())
+            write_private(folder.path / "local-pag.json", json.dumps(local, ensure_ascii=False).encode())
+            return [folder.path / "local-pag.svg", folder.path / "local-pag.json"]
+    return []

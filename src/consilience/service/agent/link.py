@@ -1,0 +1,191 @@
+"""The agent's connection: TLS, proxy, challenge, and coming back after it ends. It dials out; nothing dials in."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import secrets
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI, ProxyError
+
+from consilience.errors import AccessError, ChangedIdentityError, ProtocolError, UnreachableError
+from consilience.federation.messages import VERSION
+from consilience.federation.wire import FRAME_BYTES, Assembler, Refused, decode_wire, encode_wire, frames
+from consilience.secagg import Identity
+from consilience.secagg.context import sha256
+from consilience.secagg.identity import PUBLIC_BYTES, SIGNATURE_BYTES, fingerprint_of
+from consilience.service.agent.entry import check_url, context_of
+from consilience.service.agent.home import Joined
+from consilience.service.agent.site import Site
+from consilience.service.config import AgentConfig
+from consilience.service.session import (
+    HANDSHAKE_BYTES,
+    NONCE_BYTES,
+    Challenge,
+    Closing,
+    Declined,
+    Hello,
+    Token,
+    TokenAsk,
+    from_server,
+    prove,
+    verify_server,
+)
+
+__all__ = ["Agent", "Outcome"]
+
+BAD, FORBIDDEN, REPLACED = 4400, 4403, 4409
+MOST_REFUSALS = 5
+"""Connections in a row that the server may refuse before the agent gives up: one alone may be a server under load."""
+HANDSHAKE_SECONDS = 30.0
+_log = logging.getLogger("consilience.client")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a study ended for this site; ``token`` downloads its documents."""
+
+    state: str
+    message: str
+    token: str = ""
+
+
+class Agent:
+    """A site's connection to its study. ``say`` is told in words what happens; ``jitter`` draws from [0, 1)."""
+
+    def __init__(
+        self,
+        joined: Joined,
+        identity: Identity,
+        config: AgentConfig,
+        say: Callable[[str], None],
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self._joined, self._identity, self._config, self._say, self._jitter = joined, identity, config, say, jitter
+        url = check_url(joined.url, insecure=config.insecure)
+        self._uri = f"ws{url.removeprefix('http')}/api/v1/studies/{joined.study}/site"
+        self._context = context_of(joined, config.ca) if url.startswith("https://") else None
+
+    async def run(self, site: Site) -> Outcome:
+        """Answer until the study is over, whatever happens to the connection meanwhile."""
+        attempt = refusals = 0
+        while True:
+            try:
+                async with self._connect() as socket:
+                    await self._open(socket)
+                    attempt = refusals = 0
+                    return await self._answer(socket, site)
+            except ssl.SSLCertVerificationError as error:
+                raise ChangedIdentityError(
+                    f"The certificate of {self._joined.url} is not one that this site trusts: {error.verify_message}. "
+                    f"If the server has a new one, its owner can tell."
+                ) from None
+            except ConnectionClosed as error:
+                code = error.rcvd.code if error.rcvd else 1006
+                reason = error.rcvd.reason if error.rcvd else "without a word"
+                if code == REPLACED:
+                    raise AccessError("Another process has connected with this site's identity. This one stops.") from None
+                refusals += code in (BAD, FORBIDDEN)
+                why = f"the connection ended: {reason or code}"
+            except (OSError, InvalidHandshake, TimeoutError, ProxyError) as error:
+                why = f"no connection: {error or type(error).__name__}"
+            except InvalidURI as error:
+                raise UnreachableError(f"{self._uri} is no address: {error}.") from None
+            if refusals >= MOST_REFUSALS:
+                raise AccessError(f"The server has refused this site {refusals} times; {why}. Ask the study's owner.")
+            pause, attempt = self._pause(attempt), attempt + 1
+            self._say(f"{why}; again in {pause:.1f} seconds")
+            await asyncio.sleep(pause)
+
+    def _pause(self, attempt: int) -> float:
+        """Twice as long each time, up to a bound, and somewhere below it: sites do not come back all at once."""
+        longest = min(self._config.backoff_seconds, 0.5 * 2.0 ** min(attempt, 16))
+        return longest * (0.25 + 0.75 * self._jitter())
+
+    async def token(self) -> str:
+        """Connect once, for a token alone."""
+        async with self._connect() as socket:
+            await self._open(socket)
+            return await self._token(socket)
+
+    def _connect(self) -> connect:
+        heartbeat = self._config.heartbeat_seconds
+        return connect(
+            self._uri,
+            ssl=self._context,
+            compression=None,  # masked numbers do not compress
+            max_size=FRAME_BYTES + 1,
+            max_queue=4,
+            open_timeout=HANDSHAKE_SECONDS,
+            ping_interval=heartbeat,
+            ping_timeout=heartbeat,
+            user_agent_header=None,
+        )
+
+    async def _open(self, socket: ClientConnection) -> None:
+        """The challenge, both ways."""
+        async with asyncio.timeout(HANDSHAKE_SECONDS):
+            hello = Hello(self._identity.public_bytes, secrets.token_bytes(NONCE_BYTES))
+            await self._send(socket, hello)
+            challenge = await self._receive(socket, Assembler(HANDSHAKE_BYTES))
+            if not isinstance(challenge, Challenge) or challenge.version != VERSION or challenge.time < 0:
+                raise ProtocolError(f"A challenge of version {VERSION} must come first; got {type(challenge).__name__}.")
+            if (len(challenge.identity), len(challenge.nonce), len(challenge.signature)) != (PUBLIC_BYTES, NONCE_BYTES, SIGNATURE_BYTES):
+                raise ProtocolError("The parts of a challenge do not have the right lengths.")
+            if challenge.identity != self._joined.server_key:
+                raise ChangedIdentityError(
+                    "The server is not the one that this site has joined: its identity has changed. Nothing is sent. Ask the study's owner."
+                )
+            verify_server(challenge, self._joined.study, hello, fingerprint_of(self._joined.server_key))
+            await self._send(socket, prove(self._identity, self._joined.study, hello, challenge, _channel(socket)))
+
+    async def _answer(self, socket: ClientConnection, site: Site) -> Outcome:
+        """One message at a time; what takes long is done in a thread, so that heartbeats go on."""
+        assembler = Assembler(self._config.max_message_bytes)
+        while True:
+            message = await self._receive(socket, assembler)
+            if isinstance(message, Closing):
+                token = await self._token(socket) if message.state == "finished" else ""
+                return Outcome(message.state, message.message, token)
+            reply = await asyncio.to_thread(site.handle, message)
+            if reply is None:
+                continue
+            if isinstance(reply, Refused):
+                self._say(f"refused: {reply.message}")
+            await self._send(socket, reply)
+            if isinstance(reply, Declined):
+                raise site.failure
+
+    async def _token(self, socket: ClientConnection) -> str:
+        await self._send(socket, TokenAsk())
+        while True:
+            reply = await self._receive(socket, Assembler(FRAME_BYTES))
+            if isinstance(reply, Token):
+                return reply.token
+
+    async def _send(self, socket: ClientConnection, message: msgspec.Struct) -> None:
+        for frame in frames(encode_wire(message)):
+            await socket.send(frame)
+
+    async def _receive(self, socket: ClientConnection, assembler: Assembler) -> Any:
+        while True:
+            frame = await socket.recv()
+            if isinstance(frame, str):
+                raise ProtocolError("Frames are binary; the server sent text.")
+            data = assembler.feed(frame)
+            if data is not None:
+                return decode_wire(data, from_server)
+
+
+def _channel(socket: ClientConnection) -> bytes:
+    """The digest of the certificate at the other end of the TLS connection; empty without TLS."""
+    tls = socket.transport.get_extra_info("ssl_object")
+    certificate = tls.getpeercert(binary_form=True) if tls is not None else None
+    return sha256(certificate) if certificate else b""

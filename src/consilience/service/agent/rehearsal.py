@@ -1,0 +1,38 @@
+"""What would leave the site: the study's questions, asked of this site's own data in this process. Nothing is sent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from consilience.data.kinds import Kind
+from consilience.errors import StudyError
+from consilience.federation import Client, FederatedTest
+from consilience.federation.ledger import Ledger
+from consilience.federation.transport import LocalTransport
+from consilience.iod import discover
+from consilience.service.settings import Settings, VariableSpec, checked, discover_arguments, schema_of, terms_of
+
+__all__ = ["rehearse"]
+
+
+def rehearse(client: Client, study: dict[str, Any]) -> Ledger:
+    """The ledger of a run with copies of this site as the others. Which tests come up depends on all data, so it is an example, not a list.
+
+    ``study`` is the study as the server's REST interface shows it.
+    """
+    if study["variables"] is None:
+        raise StudyError("The study has no schema yet: what would be asked depends on the other sites. Ask its owner to declare one.")
+    variables = tuple(VariableSpec(v["name"], Kind(v["kind"]), tuple(v["levels"])) for v in study["variables"])
+    settings = checked(msgspec.convert(study["settings"], Settings))
+    schema, terms = schema_of(variables), terms_of(settings)
+    others = max(2, settings.min_contributors, len(study["sites"])) - 1
+    clients = [client, *(Client(f"another {i}", client.frame, kinds=None) for i in range(others))]
+    members = [c.identity.fingerprint for c in clients]
+    ledger = Ledger()
+    first = client.join(study["id"], schema, terms, members, ledger=ledger)
+    rest = [c.join(study["id"], schema, terms, members) for c in clients[1:]]
+    test = FederatedTest(schema, terms, [frozenset(names) for names in study["datasets"]], LocalTransport([first, *rest]))
+    discover(test, **discover_arguments(settings))
+    return ledger

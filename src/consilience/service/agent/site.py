@@ -1,0 +1,139 @@
+"""What a site answers to each message of the server. No sockets in here; the owner's consent is a function that is passed in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from consilience.errors import (
+    ChangedIdentityError,
+    ConsilienceError,
+    DataError,
+    DeclinedError,
+    ProtocolError,
+    RefusalError,
+    SchemaError,
+    WrongTermsError,
+)
+from consilience.federation import Client
+from consilience.federation.messages import VERSION
+from consilience.federation.participant import Participant
+from consilience.federation.wire import Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, Round
+from consilience.secagg import fingerprint_text, read_fingerprint
+from consilience.service.agent.home import StudyFolder
+from consilience.service.contract import Contract, decode_contract, warnings_of
+from consilience.service.session import Consent, Declaration, Declare, DeclareAsk, Declined, Proposal, Welcome, consent_context
+
+__all__ = ["Ask", "Site"]
+
+Ask = Callable[[list[str], list[str]], bool]
+"""Shown what is agreed to, and warnings; True if the owner agrees."""
+QUERY = "The study has no schema: the server asks which variables this site measures, their kinds and their levels."
+QUERY_WARNING = (
+    "That tells the server which site measures what, and which levels occur here. It matters most where one site alone can fit a model. "
+    "A schema that is declared in advance avoids it."
+)
+
+
+class Site:
+    """One site in one study: its data, its folder, and its owner's word.
+
+    ``peers`` are fingerprints of other sites that were compared beforehand. An error that :meth:`handle` raises ends the agent; what is
+    only refused goes back to the server in words. ``failure`` says to the owner why the site has declined.
+    """
+
+    def __init__(self, client: Client, folder: StudyFolder, ask: Ask, peers: Mapping[str, str] | None = None) -> None:
+        self._client, self._folder, self._ask = client, folder, ask
+        self._joined = folder.joined
+        self._peers = {name: read_fingerprint(text) for name, text in (peers or {}).items()}
+        self._accepted = folder.contract
+        self._participant: Participant | None = None
+        self.failure: ConsilienceError = RefusalError("You have not agreed. Nothing has left this site.")
+
+    def handle(self, message: Any) -> Any:
+        """The answer to a message, or None if there is nothing to say."""
+        if isinstance(message, Proposal):
+            return self._proposal(decode_contract(message.contract))
+        if isinstance(message, DeclareAsk):
+            return self._declare()
+        if isinstance(message, Welcome):
+            if (message.site, message.study, message.version) != (self._joined.site, self._joined.study, VERSION):
+                raise ProtocolError(f"The server welcomes {message.site!r} in {message.study!r}; this is {self._joined.site!r}.")
+            return None
+        if not isinstance(message, KeyAsk | KeySet | Round):
+            raise ProtocolError(f"{type(message).__name__} has no place here.")
+        try:
+            return self._work(message)
+        except ConsilienceError as error:
+            return Refused(type(error).__name__, str(error))
+
+    def _work(self, message: KeyAsk | KeySet | Round) -> KeyOffer | Entered | Answer:
+        participant = self._participant
+        if participant is None:
+            raise DeclinedError("This site's owner has not consented to anything yet.")
+        if isinstance(message, KeyAsk):
+            key = participant.offer(message.run)
+            return KeyOffer(key.run_id, key.identity, key.x25519, key.signature)
+        if isinstance(message, KeySet):
+            participant.enter(message.run, [offer.signed() for offer in message.keys])
+            return Entered(message.run)
+        reply = participant.answer(message.request)
+        assert isinstance(reply, bytes), "over a network every answer is masked"
+        return Answer(message.request.run, message.request.round, reply)
+
+    def _declare(self) -> Declare | Declined:
+        if not self._ask([QUERY], [QUERY_WARNING]):
+            return Declined("The site's owner does not tell its variables. Declare the study's schema in advance.")
+        found = self._client.declarations.values()
+        return Declare(
+            tuple(
+                Declaration(v.name, v.kind.value, v.levels, d.declared_kind, d.declared_levels, d.reason, d.only)
+                for d in found
+                for v in (d.variable,)
+            )
+        )
+
+    def _proposal(self, contract: Contract) -> Consent | Declined:
+        """Consent to a contract: again without asking if it is the one that was agreed to, never to another."""
+        self._check(contract)
+        try:
+            participant = self._participant or self._join(contract)
+        except (DataError, SchemaError) as error:  # what does not fit stays here
+            self.failure = error
+            return Declined("The site's data do not fit the study's schema.")
+        if self._accepted is None:
+            if not self._ask(contract.lines(), [*warnings_of(contract), *self._own_warnings(contract)]):
+                return Declined("The site's owner does not agree to the study's settings.")
+            self._folder.accept(contract)
+            self._accepted = contract
+        self._participant = participant
+        return Consent(contract.digest, self._client.identity.sign(consent_context(contract.study, contract.digest)))
+
+    def _join(self, contract: Contract) -> Participant:
+        """Encode the data over the study's schema, and read back what former processes remember."""
+        memory, ledger = self._folder.memory(), self._folder.ledger()
+        return self._client.join(contract.study, contract.schema, contract.terms, contract.fingerprints.values(), memory, ledger)
+
+    def _check(self, contract: Contract) -> None:
+        if contract.version != VERSION or contract.study != self._joined.study:
+            raise WrongTermsError(f"The contract must be of version {VERSION} and of the study {self._joined.study}; it is not.")
+        own = contract.fingerprints.get(self._joined.site)
+        if own != self._client.identity.fingerprint:
+            raise ChangedIdentityError(f"The contract must list this site, {self._joined.site!r}, with its own identity; it does not.")
+        known = self._peers | ({} if self._accepted is None else self._accepted.fingerprints)
+        for name, fingerprint in contract.fingerprints.items():
+            if known.get(name, fingerprint) != fingerprint:
+                raise ChangedIdentityError(
+                    f"{name!r} must have the pinned fingerprint {fingerprint_text(known[name])}; the server says "
+                    f"{fingerprint_text(fingerprint)}. Nothing is sent. Ask the owners of both, not through the server."
+                )
+        if self._accepted is not None and self._accepted.digest != contract.digest:
+            raise WrongTermsError("The contract is not the one that this site's owner has consented to. Nothing is sent.")
+
+    def _own_warnings(self, contract: Contract) -> list[str]:
+        held = tuple(sorted(set(self._client.declarations) & set(contract.schema)))
+        found = (
+            [] if held in contract.datasets else [f"This site measures {', '.join(held)}, which is not among the study's variable sets."]
+        )
+        beyond = sorted(set(self._client.declarations) - set(contract.schema))
+        return [*found, *([f"Columns that the study does not use, and that stay untouched: {', '.join(beyond)}."] if beyond else [])]

@@ -1,0 +1,124 @@
+"""What a site's owner consents to: the study, its variables, its settings and who takes part. Its digest is what is signed."""
+
+from __future__ import annotations
+
+import msgspec
+
+from consilience.data.schema import Schema
+from consilience.federation.messages import VERSION
+from consilience.federation.terms import Dropout, Method, Terms
+from consilience.federation.wire import decode_wire
+from consilience.glm.layout import SiteEffects
+from consilience.secagg import fingerprint_of, fingerprint_text
+from consilience.secagg.context import pack, sha256
+from consilience.service.settings import JOINT_WARNING, Batching, Settings, VariableSpec, knowledge_of, schema_of, terms_of
+
+__all__ = ["Contract", "Member", "decode_contract", "warnings_of"]
+
+_LABEL = b"consilience/contract/1"
+
+
+class Member(msgspec.Struct, frozen=True, array_like=True):
+    """A site of a study: its name and its public identity."""
+
+    name: str
+    identity: bytes
+
+    @property
+    def fingerprint(self) -> bytes:
+        """What people compare."""
+        return fingerprint_of(self.identity)
+
+
+class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Everything that all sites of a study have in common. It does not change once the study runs.
+
+    ``queried`` says that the variables were asked from the sites and not declared in advance.
+    """
+
+    study: str
+    name: str
+    variables: tuple[VariableSpec, ...]
+    datasets: tuple[tuple[str, ...], ...]
+    settings: Settings
+    members: tuple[Member, ...]
+    queried: bool = False
+    version: int = VERSION
+
+    def encoded(self) -> bytes:
+        """As it travels and is stored."""
+        return msgspec.msgpack.encode(self)
+
+    @property
+    def digest(self) -> bytes:
+        """SHA-256 over a label and the encoded contract."""
+        return sha256(pack(_LABEL, self.encoded()))
+
+    @property
+    def schema(self) -> Schema:
+        """The variables, as the library has them."""
+        return schema_of(self.variables)
+
+    @property
+    def terms(self) -> Terms:
+        """What requests are held against."""
+        return terms_of(self.settings)
+
+    @property
+    def fingerprints(self) -> dict[str, bytes]:
+        """Name and fingerprint of every site."""
+        return {member.name: member.fingerprint for member in self.members}
+
+    def lines(self) -> list[str]:
+        """The contract in words, for the owner of a site."""
+        s, known = self.settings, knowledge_of(self.settings)
+        kinds = (f"{v.name} ({v.kind.value}{': ' + ', '.join(v.levels) if v.levels else ''})" for v in self.variables)
+        most = "of any size" if s.max_given is None else f"of at most {s.max_given}"
+        gone = "the run stops" if s.on_dropout is Dropout.STOP else "the batch restarts with the others"
+        return [
+            f"study {self.name!r} ({self.study})",
+            f"variables: {'; '.join(kinds)}",
+            f"variable sets: {' | '.join(', '.join(names) for names in self.datasets)}",
+            f"method {s.method.value}, site effects {s.site_effects.value}, ordinal responses {s.ordinal.value}, alpha {s.alpha:g}",
+            f"conditioning sets {most}; tests go out {'level by level' if s.batching is Batching.LEVELS else 'all together'}",
+            *(() if known is None else known.lines()),
+            f"no sum over fewer than {s.min_contributors} sites or {s.min_rows} rows; what one site alone can test: {s.single_site.value}",
+            f"when a site is gone, {gone}",
+            *(f"site {m.name!r}: {fingerprint_text(m.fingerprint)}" for m in self.members),
+        ]
+
+
+def warnings_of(contract: Contract) -> list[str]:
+    """What the owner of a site should know before agreeing; empty if there is nothing beyond the ordinary.
+
+    >>> base = Contract("00112233aabbccdd", "trial", (), (), Settings(), ())
+    >>> warnings_of(base)
+    []
+    >>> len(warnings_of(msgspec.structs.replace(base, queried=True, settings=Settings(on_dropout=Dropout.RESTART))))
+    2
+    """
+    s, found = contract.settings, []
+    if s.site_effects is SiteEffects.JOINT and s.method is Method.FEDCI:
+        found.append(JOINT_WARNING)
+    if s.on_dropout is Dropout.RESTART:
+        found.append(
+            "If a site vanishes, sums are made again without it, and the difference of the two sums is that site's part: "
+            "its counts and cross-products, or its own p-value."
+        )
+    if contract.queried:
+        found.append(
+            "The variables were asked from the sites: the server knows which site measures what, which matters most where one "
+            "site alone can fit a model."
+        )
+    if len(contract.members) == 2:
+        found.append("With two sites, each can compute the other's part of every sum by subtracting its own.")
+    return found
+
+
+_decoder = msgspec.msgpack.Decoder(Contract)
+
+
+def decode_contract(data: bytes) -> Contract:
+    """A contract from bytes; :class:`MessageFormatError` if it is not one."""
+    found: Contract = decode_wire(data, _decoder)
+    return found

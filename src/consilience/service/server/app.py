@@ -1,0 +1,140 @@
+"""The FastAPI factory."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from fastapi import FastAPI, Request, WebSocket
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from consilience.errors import (
+    AccessError,
+    ConsilienceError,
+    DataError,
+    KnowledgeError,
+    LifeCycleError,
+    LoginError,
+    OptionError,
+    RateLimitError,
+    SchemaError,
+    StudyError,
+    TokenError,
+)
+from consilience.secagg import Identity
+from consilience.service.config import ServerConfig
+from consilience.service.server.guardrail import Guardrail
+from consilience.service.server.hub import Hub
+from consilience.service.server.limits import RateLimit
+from consilience.service.server.metrics import Metrics
+from consilience.service.server.models import Problem
+from consilience.service.server.passwords import Passwords
+from consilience.service.server.routes import accounts, documentation, operations, results, studies
+from consilience.service.server.runner import Bell, Runner
+from consilience.service.server.services import Services
+from consilience.service.server.socket import SiteSockets
+from consilience.service.store import Database, Store
+from consilience.service.tls import certificate_digest, is_self_signed
+
+__all__ = ["create_app"]
+
+_STATUS: tuple[tuple[type[ConsilienceError], int], ...] = (
+    (TokenError, 401),
+    (LoginError, 401),
+    (RateLimitError, 429),
+    (AccessError, 403),
+    (LifeCycleError, 409),
+    (OptionError, 422),
+    (SchemaError, 422),
+    (KnowledgeError, 422),
+    (DataError, 422),
+    (StudyError, 409),
+)
+_log = logging.getLogger("consilience.server")
+DESCRIPTION = """
+Federated causal discovery: studies, their sites, their runs and their results.
+
+An **owner** logs in, declares a study (its variables, which sets of them sites measure, its settings), invites **sites** and starts it.
+Sites dial in with the agent (`consilience client`), show their owners what the study asks for, and answer with masked sums. The server
+never sees a row, nor one site's numbers.
+
+A study is *draft* → *open* → *running* → *finished*, *failed* or *cancelled*. Errors come as `{"error": …, "message": …}`: the cause's
+name, and a sentence with the rule, what was received, and the way out.
+"""
+
+
+def create_app(
+    config: ServerConfig, identity: Identity, *, passwords: Passwords | None = None, clock: Callable[[], float] = time.time
+) -> FastAPI:
+    """A study server over the database in ``config.home``. ``clock`` gives seconds since 1970."""
+    store = Store(Database(Path(config.home) / "studies.sqlite", clock))
+    hub, bell, metrics = Hub(), Bell(), Metrics()
+    runner = Runner(store, hub, bell, metrics, config.max_runs)
+    certificate = Path(config.tls_cert).read_text(encoding="ascii") if config.tls_cert else ""
+    channel = certificate_digest(certificate) if certificate else b""
+    challenges = RateLimit("challenges", config.join_burst, config.join_rate, clock)
+    services = Services(
+        config,
+        identity,
+        store,
+        hub,
+        bell,
+        runner,
+        metrics,
+        passwords or Passwords(),
+        SiteSockets(store, hub, runner, metrics, identity, channel, challenges, clock),
+        RateLimit("logins", config.login_burst, config.login_rate, clock),
+        RateLimit("invitations", config.join_burst, config.join_rate, clock),
+        clock,
+        certificate if certificate and is_self_signed(certificate) else "",
+    )
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        loop = asyncio.get_running_loop()
+        bell.bind(loop)
+        runner.bind(loop)
+        yield
+        await asyncio.to_thread(runner.close)
+        store.database.close()
+
+    app = FastAPI(
+        title="consilience study server",
+        version="1",
+        description=DESCRIPTION,
+        lifespan=lifespan,
+        docs_url=None,  # the framework's own page loads scripts from elsewhere
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+        responses={code: {"model": Problem} for code in (401, 403, 404, 409, 413, 429)},
+    )
+    app.state.services = services
+    for module in (accounts, studies, results, operations, documentation):
+        app.include_router(module.router)
+
+    @app.websocket("/api/v1/studies/{study}/site")
+    async def site(socket: WebSocket, study: str) -> None:
+        await services.sockets.serve(socket, study)
+
+    app.add_exception_handler(ConsilienceError, _problem)
+    app.add_exception_handler(HTTPException, _other_problem)
+    app.add_middleware(Guardrail, most=config.max_body_bytes)
+    return app
+
+
+def _problem(_request: Request, error: Exception) -> JSONResponse:
+    status = next((code for kind, code in _STATUS if isinstance(error, kind)), 400)
+    headers = {"Retry-After": str(int(error.wait) + 1)} if isinstance(error, RateLimitError) else {}
+    if status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    return JSONResponse({"error": type(error).__name__, "message": str(error)}, status, headers)
+
+
+def _other_problem(_request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    return JSONResponse({"error": "HTTPError", "message": str(error.detail)}, error.status_code, error.headers)

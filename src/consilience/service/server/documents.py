@@ -1,0 +1,52 @@
+"""A study's result as files: JSON for programs, CSV for tables, HTML for people."""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from consilience.iod import Discovery
+from consilience.service.contract import Contract
+
+__all__ = ["DOCUMENTS", "documents_of"]
+
+DOCUMENTS = {"result.json": "application/json", "tests.csv": "text/csv; charset=utf-8", "report.html": "text/html; charset=utf-8"}
+"""What may be downloaded, and its type."""
+
+
+def documents_of(found: Discovery, contract: Contract, sites: tuple[str, ...], rounds: int, size: int) -> list[tuple[str, bytes]]:
+    """The documents of a result. ``sites`` are those that took part to the end.
+
+    All participants get the same: the server does not know which variable set is whose, so a site looks up its own local PAG at home.
+    """
+    settings = contract.settings
+    study = {"id": contract.study, "name": contract.name, "sites": list(sites), "rounds": rounds, "bytes": size}
+    head = {"study": study, "method": settings.method.value, "site_effects": settings.site_effects.value}
+    body = json.dumps(plain({**head, **found.to_dict()}), indent=1, ensure_ascii=False, allow_nan=False)
+    flat = found.tests.with_columns(found.tests["given"].list.join(","))
+    return [("result.json", body.encode()), ("tests.csv", flat.write_csv().encode()), ("report.html", _report(found))]
+
+
+def _report(found: Discovery) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "report.html"
+        found.to_html(path)
+        return path.read_bytes()
+
+
+def plain(value: Any) -> Any:
+    """The value with null for numbers that JSON does not have.
+
+    >>> plain({"p": float("nan"), "n": (1, 2.5)})
+    {'p': None, 'n': [1, 2.5]}
+    """
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value

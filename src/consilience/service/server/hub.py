@@ -1,0 +1,231 @@
+"""The sites' connections, by study and name, and the bridge from the threads of runs to the event loop that holds them."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Coroutine, Mapping, Sequence
+from concurrent.futures import CancelledError, Future
+from threading import Lock
+from typing import Any, TypeVar, cast
+
+from consilience.errors import ClientGoneError, ConsilienceError, RunInterruptedError
+from consilience.federation.transport.remote import Links, Lost
+from consilience.federation.wire import Assembler, RunMessage, RunReply, encode_wire, frames
+
+__all__ = ["IDLE_BYTES", "Connection", "Hub", "SocketLinks", "Wire"]
+
+IDLE_BYTES = 1 << 20
+"""The longest message of a site that nothing was asked of: a declaration of its variables."""
+LATE, REPLACED, BAD = 4408, 4409, 4400
+T = TypeVar("T")
+
+
+class Wire(ABC):
+    """What a connection needs of a socket."""
+
+    @abstractmethod
+    async def send(self, frame: bytes) -> None:
+        """Send one frame; any error means that the connection is gone."""
+
+    @abstractmethod
+    async def close(self, code: int, reason: str) -> None:
+        """End the connection."""
+
+
+class Connection:
+    """A site that has proved who it is. ``ready``: its owner has consented to the contract."""
+
+    def __init__(self, study: str, site: str, wire: Wire) -> None:
+        self.study, self.site = study, site
+        self.ready = False
+        self.assembler = Assembler(IDLE_BYTES)
+        self._wire = wire
+        self._pending: asyncio.Future[RunReply | Lost] | None = None
+        self._sending = asyncio.Lock()
+
+    async def send(self, data: bytes) -> None:
+        """Send a whole message; messages do not mix."""
+        async with self._sending:
+            for frame in frames(data):
+                await self._wire.send(frame)
+
+    async def close(self, code: int, reason: str) -> None:
+        """End it; whoever waits for an answer learns that it is lost."""
+        self.lose(reason)
+        await self._wire.close(code, reason)
+
+    def lose(self, why: str) -> None:
+        """Tell whoever waits."""
+        self.ready = False
+        if self._pending is not None and not self._pending.done():
+            self._pending.set_result(Lost(why))
+
+    def answered(self, reply: RunReply) -> bool:
+        """Take the answer to the question that is open; False if there is none."""
+        if self._pending is None or self._pending.done():
+            return False
+        self._pending.set_result(reply)
+        return True
+
+    async def exchange(self, data: bytes, limit: int, seconds: float) -> RunReply | Lost:
+        """Send a question and wait for its answer. A site that is late is cut off."""
+        if not self.ready:
+            return Lost("not connected")
+        self._pending = asyncio.get_running_loop().create_future()
+        self.assembler.limit = limit
+        try:
+            async with asyncio.timeout(seconds):
+                await self.send(data)
+                return await self._pending
+        except TimeoutError:
+            await self.close(LATE, "no answer in time")
+            return Lost("no answer in time")
+        except (OSError, RuntimeError) as error:  # what a socket says when the other side is gone
+            return Lost(f"the connection ended: {error}")
+        finally:
+            self._pending = None
+            self.assembler.limit = IDLE_BYTES
+
+
+class Hub:
+    """All connections. Everything here happens in the event loop's thread."""
+
+    def __init__(self) -> None:
+        self._connections: dict[tuple[str, str], Connection] = {}
+        self._waiting: dict[str, set[asyncio.Event]] = {}
+
+    def __len__(self) -> int:
+        return len(self._connections)
+
+    async def register(self, connection: Connection) -> None:
+        """A site's newest connection is the one that counts: the older may be dead without knowing it."""
+        key = (connection.study, connection.site)
+        old = self._connections.get(key)
+        self._connections[key] = connection
+        if old is not None:
+            await old.close(REPLACED, "the site has connected again")
+
+    def unregister(self, connection: Connection, why: str) -> None:
+        """A connection has ended."""
+        connection.lose(why)
+        key = (connection.study, connection.site)
+        if self._connections.get(key) is connection:
+            del self._connections[key]
+
+    def of(self, study: str) -> list[Connection]:
+        """The connections of a study's sites."""
+        return [c for (s, _), c in list(self._connections.items()) if s == study]
+
+    def mark_ready(self, connection: Connection) -> None:
+        """A site's owner has consented."""
+        connection.ready = True
+        for event in self._waiting.get(connection.study, ()):
+            event.set()
+
+    def missing(self, study: str, names: Sequence[str]) -> list[str]:
+        """Those of ``names`` that are not ready."""
+        found = {c.site for c in self.of(study) if c.ready}
+        return [name for name in names if name not in found]
+
+    async def gather(self, study: str, names: Sequence[str], seconds: float) -> None:
+        """Wait until all of ``names`` are ready; ``ClientGoneError`` with the first that is not in time."""
+        event = asyncio.Event()
+        self._waiting.setdefault(study, set()).add(event)
+        try:
+            async with asyncio.timeout(seconds):
+                while self.missing(study, names):
+                    event.clear()
+                    await event.wait()
+        except TimeoutError:
+            raise ClientGoneError(next(iter(self.missing(study, names)), names[0])) from None
+        finally:
+            self._waiting[study].discard(event)
+            if not self._waiting[study]:
+                del self._waiting[study]
+
+    async def call(self, study: str, messages: Mapping[str, RunMessage], limit: int, seconds: float) -> dict[str, RunReply | Lost]:
+        """Ask all sites at once; one answer or loss of each. A message for many sites is encoded once."""
+        encoded: dict[int, bytes] = {}
+        for message in messages.values():
+            if id(message) not in encoded:
+                encoded[id(message)] = encode_wire(message)
+
+        async def one(name: str, message: RunMessage) -> RunReply | Lost:
+            connection = self._connections.get((study, name))
+            if connection is None:
+                return Lost("not connected")
+            return await connection.exchange(encoded[id(message)], limit, seconds)
+
+        replies = await asyncio.gather(*(one(name, message) for name, message in messages.items()))
+        return dict(zip(messages, replies, strict=True))
+
+    async def cut(self, study: str, name: str, why: str) -> None:
+        """End a site's connection."""
+        connection = self._connections.get((study, name))
+        if connection is not None:
+            await connection.close(BAD, why[:100])
+
+    async def tell(self, study: str, data: bytes) -> None:
+        """Send all sites of a study a message; one that is gone learns it when it is back."""
+        for connection in self.of(study):
+            try:
+                async with asyncio.timeout(10.0):
+                    await connection.send(data)
+            except (OSError, RuntimeError, TimeoutError):
+                connection.lose("the connection ended")
+
+
+class SocketLinks(Links):
+    """The sites of one study, for the thread of its run. :meth:`interrupt` ends whatever the thread waits for, with an error."""
+
+    def __init__(self, hub: Hub, loop: asyncio.AbstractEventLoop, study: str, round_seconds: float) -> None:
+        self._hub, self._loop, self._study, self._round_seconds = hub, loop, study, round_seconds
+        self.patience = round_seconds
+        self._lock = Lock()
+        self._future: Future[Any] | None = None
+        self._error: ConsilienceError | None = None
+
+    def interrupt(self, error: ConsilienceError) -> None:
+        """From any thread: raise ``error`` in the run's thread, now if it waits, else when it next does."""
+        with self._lock:
+            self._error = self._error or error
+            future = self._future
+        if future is not None:
+            future.cancel()
+
+    def check(self) -> None:
+        """Raise the error that the run was interrupted with, if it was."""
+        if self._error is not None:
+            raise self._error
+
+    def _wait(self, work: Coroutine[Any, Any, T]) -> T:
+        with self._lock:
+            if self._error is not None:
+                work.close()
+                raise self._error
+            try:
+                future = self._future = asyncio.run_coroutine_threadsafe(work, self._loop)
+            except RuntimeError:  # the loop is closed: the server has stopped in a hurry
+                work.close()
+                raise RunInterruptedError("The server has stopped.") from None
+        try:
+            return cast("T", future.result())
+        except CancelledError:
+            self.check()
+            raise RunInterruptedError("The server has stopped.") from None
+        finally:
+            with self._lock:
+                self._future = None
+
+    def gather(self, names: Sequence[str]) -> None:
+        """Wait for the sites, as long as ``patience`` says."""
+        self._wait(self._hub.gather(self._study, names, self.patience))
+
+    def call(self, messages: Mapping[str, RunMessage], limit: int) -> dict[str, RunReply | Lost]:
+        """Ask all sites at once."""
+        return self._wait(self._hub.call(self._study, messages, limit, self._round_seconds))
+
+    def cut(self, name: str, why: str) -> None:
+        """End a site's connection."""
+        self._wait(self._hub.cut(self._study, name, why))

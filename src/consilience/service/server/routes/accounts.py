@@ -1,0 +1,60 @@
+"""Logging in and out; taking an invitation."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from consilience.errors import InvitationError, LoginError
+from consilience.secagg.identity import is_signed_by
+from consilience.service.server.models import JoinIn, JoinOut, LoginIn, LoginOut
+from consilience.service.server.services import Parts, Who
+from consilience.service.session import join_context
+from consilience.service.store import Principal
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/api/v1", tags=["entry"])
+_bearer = HTTPBearer()
+
+
+@router.post("/login", summary="Log in")
+def login(body: LoginIn, request: Request, services: Parts) -> LoginOut:
+    """A token for an owner's name and password. Failed attempts are counted per address, and per address and name."""
+    address = request.client.host if request.client else ""
+    keys = (address, f"{address} {body.name}")
+    for key in keys:
+        services.logins.take(key)
+    if not services.passwords.fits(services.store.accounts.password_of(body.name), body.password):
+        services.metrics.add("logins_failed")
+        raise LoginError("The name or the password is not right.")
+    for key in keys:
+        services.logins.give_back(key)
+    token, expires = services.store.accounts.issue(Principal(owner=body.name), services.config.token_hours * 3600.0)
+    return LoginOut(token=token, expires=expires)
+
+
+@router.post("/logout", status_code=204, summary="Log out")
+def logout(_who: Who, services: Parts, credentials: Annotated[HTTPAuthorizationCredentials, Depends(_bearer)]) -> None:
+    """End the token that this request carries."""
+    services.store.accounts.revoke(credentials.credentials)
+
+
+@router.post("/join", summary="Take an invitation")
+def join(body: JoinIn, request: Request, services: Parts) -> JoinOut:
+    """Bind a site's identity to its invitation. It works once; nothing secret comes back, so there is nothing to gain by repeating it."""
+    address = request.client.host if request.client else ""
+    services.joins.take(address)
+    identity, secret = bytes.fromhex(body.identity), bytes.fromhex(body.secret)
+    try:
+        if not is_signed_by(identity, join_context(body.study, secret, services.identity.public_bytes), bytes.fromhex(body.signature)):
+            raise InvitationError("The invitation must be signed by the identity that takes it, for this server.")
+        site = services.store.studies.redeem(body.study, secret, identity)
+    except InvitationError:
+        services.metrics.add("joins_failed")
+        raise
+    services.joins.give_back(address)
+    services.runner.event(body.study, "joined", site=site)
+    return JoinOut(site=site)

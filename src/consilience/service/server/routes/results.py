@@ -1,0 +1,78 @@
+"""What a study has found: events as they happen, tests so far, documents at the end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Header, HTTPException, Query, Response
+from fastapi.responses import StreamingResponse
+from starlette.concurrency import run_in_threadpool
+
+from consilience.service.server.documents import DOCUMENTS, plain
+from consilience.service.server.models import EventOut
+from consilience.service.server.services import OwnStudy, Parts, Services, SharedStudy
+from consilience.service.store import Event, State
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/api/v1/studies/{study}", tags=["results"])
+HEARTBEAT_SECONDS = 15.0
+Document = Literal["result.json", "tests.csv", "report.html"]
+
+
+@router.get("/events", summary="Follow a study", responses={200: {"content": {"text/event-stream": {}}}}, response_class=StreamingResponse)
+async def events(
+    row: SharedStudy,
+    services: Parts,
+    last_event_id: Annotated[int, Header(ge=0, le=2**53, description="Go on after this event.")] = 0,
+) -> StreamingResponse:
+    """Server-sent events, from the first on or after `Last-Event-ID`, until the study is over. Each was on disk before it is sent."""
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(_stream(services, row.id, last_event_id), media_type="text/event-stream", headers=headers)
+
+
+async def _stream(services: Services, study: str, after: int) -> AsyncIterator[str]:
+    while True:
+        row = await run_in_threadpool(services.store.studies.get, study)  # before the events: the last of them must not be missed
+        found = await run_in_threadpool(services.store.runs.events, study, after)
+        for event in found:
+            after = event.number
+            yield f"id: {event.number}\nevent: {event.kind}\ndata: {json.dumps({'time': event.time, **event.body}, ensure_ascii=False)}\n\n"
+        if found:
+            continue
+        if row is None or row.state.is_over:
+            return
+        await services.bell.wait(study, HEARTBEAT_SECONDS)
+        yield ": still here\n\n"
+
+
+@router.get("/log", summary="Events so far")
+def log(row: SharedStudy, services: Parts, after: Annotated[int, Query(ge=0, le=2**53)] = 0) -> list[EventOut]:
+    """As a list, 500 at most, for programs that would rather ask again than follow."""
+    return [_event(event) for event in services.store.runs.events(row.id, after)]
+
+
+def _event(event: Event) -> EventOut:
+    return EventOut(number=event.number, time=event.time, kind=event.kind, body=event.body)
+
+
+@router.get("/tests", summary="Tests so far")
+def tests(row: OwnStudy, services: Parts) -> Response:
+    """Every result that is there, also while the study runs and after it failed."""
+    found = [plain(result.to_dict()) for result in services.store.runs.results(row.id)]
+    return Response(json.dumps(found, ensure_ascii=False), media_type="application/json")
+
+
+@router.get("/documents/{name}", summary="Download a result")
+def document(name: Document, row: SharedStudy, services: Parts) -> Response:
+    """For the owner and for every site: PAGs, local PAGs and tests as JSON, the tests as CSV, the report as HTML."""
+    if row.state is not State.FINISHED:
+        raise HTTPException(404, f"There is a result when the study is finished; it is {row.state.value}.")
+    content = services.store.runs.document(row.id, name)
+    if content is None:
+        raise HTTPException(404, f"This study has no {name}.")
+    headers = {"Content-Disposition": f'attachment; filename="{row.id}-{name}"', "X-Content-Type-Options": "nosniff"}
+    headers["Content-Security-Policy"] = "sandbox"  # a report holds names that others chose
+    return Response(content, media_type=DOCUMENTS[name], headers=headers)

@@ -1,0 +1,280 @@
+"""Runs of studies. Each is a thread that asks, waits and writes down; after a crash it goes on where it was.
+
+Everything a run rests on is in the store: the contract, the journal of sums, the results. So beginning and going on are the same: ask the
+discovery from its start, and let the journal answer what it knows (:mod:`consilience.federation.transport.journal`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import polars as pl
+
+from consilience.citest.interface import CITest, Progress
+from consilience.citest.question import Question, all_questions
+from consilience.citest.result import CIResult
+from consilience.errors import ConsilienceError, LifeCycleError, RunCancelledError, RunInterruptedError
+from consilience.federation.federated import FederatedTest
+from consilience.federation.transport import Entry, Journal, Journalled, RemoteTransport
+from consilience.federation.wire import encode_wire
+from consilience.iod import discover
+from consilience.secagg.ring import WORD_BYTES
+from consilience.service.contract import Contract
+from consilience.service.server.documents import documents_of
+from consilience.service.server.hub import Hub, SocketLinks
+from consilience.service.server.metrics import Metrics
+from consilience.service.session import Closing, Proposal
+from consilience.service.settings import Batching, discover_arguments
+from consilience.service.store import State, Store
+
+__all__ = ["Bell", "Runner", "StoredTest"]
+
+_log = logging.getLogger("consilience.server")
+
+
+class Bell:
+    """Wakes those who follow a study's events, after an event is on disk. May be rung from any thread."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._waiting: dict[str, set[asyncio.Event]] = {}
+
+    def bind(self, loop: asyncio.AbstractEventLoop) -> None:
+        """The loop in which listeners wait."""
+        self._loop = loop
+
+    def ring(self, study: str) -> None:
+        """Something happened."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._wake, study)
+
+    def _wake(self, study: str) -> None:
+        for event in self._waiting.get(study, ()):
+            event.set()
+
+    async def wait(self, study: str, seconds: float) -> None:
+        """Return when the bell rings, or after ``seconds``."""
+        event = asyncio.Event()
+        self._waiting.setdefault(study, set()).add(event)
+        try:
+            async with asyncio.timeout(seconds):
+                await event.wait()
+        except TimeoutError:
+            pass
+        finally:
+            self._waiting[study].discard(event)
+            if not self._waiting[study]:
+                del self._waiting[study]
+
+
+class StoreJournal(Journal):
+    """The journal of one study in the store; ``told`` is called when an entry is on disk."""
+
+    def __init__(self, store: Store, study: str, told: Callable[[Entry], None]) -> None:
+        self._store, self._study, self._told = store, study, told
+
+    def entries(self) -> Iterable[Entry]:
+        """All entries, oldest first."""
+        return self._store.runs.journal(self._study)
+
+    def append(self, entry: Entry) -> None:
+        """On disk, then announced."""
+        self._store.runs.append(self._study, entry)
+        self._told(entry)
+
+
+class StoredTest(CITest):
+    """A CI test whose results are handed to ``keep`` before anybody else sees them.
+
+    With ``ahead``, the first question brings all that the data sets could be asked (up to ``max_given`` conditions): more tests, but as
+    few rounds as one batch takes, whatever the number of levels. ``check`` may raise to end the run; it is called in every round.
+    """
+
+    def __init__(
+        self,
+        inner: CITest,
+        keep: Callable[[Sequence[CIResult]], None],
+        check: Callable[[], None],
+        sent: Callable[[], pl.DataFrame | None] = lambda: None,
+        *,
+        ahead: bool = False,
+        max_given: int | None = None,
+    ) -> None:
+        self._sent = sent
+        self.variables, self.datasets = inner.variables, inner.datasets
+        self._inner, self._keep, self._check, self._max_given = inner, keep, check, max_given
+        self._ahead = ahead
+        self._known: dict[Question, CIResult] = {}
+
+    def answer(self, questions: Sequence[Question], progress: Progress | None = None) -> list[CIResult]:
+        """Answer checked questions, in order."""
+        wanted = list(questions)
+        if self._ahead:
+            self._ahead = False
+            every = (q for held in self.datasets for q in all_questions(sorted(held), self._max_given))
+            wanted = list(dict.fromkeys((*wanted, *every)))
+        new = [q for q in dict.fromkeys(wanted) if q not in self._known]
+        if new:
+            results = self._inner.answer(new, lambda done, total: self._tick(done, total, progress))
+            self._keep(results)
+            self._known |= dict(zip(new, results, strict=True))
+        return [self._known[q] for q in questions]
+
+    def disclosed(self) -> pl.DataFrame | None:
+        """What has left each site, as the server counts it; a site's own ledger says it in words."""
+        return self._sent()
+
+    def _tick(self, done: int, total: int, progress: Progress | None) -> None:
+        self._check()
+        if progress is not None:
+            progress(done, total)
+
+
+class Runner:
+    """The runs of a server: at most ``at_once`` at a time, the others wait for their turn."""
+
+    def __init__(self, store: Store, hub: Hub, bell: Bell, metrics: Metrics, at_once: int) -> None:
+        self._store, self._hub, self._bell, self._metrics = store, hub, bell, metrics
+        self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="run")
+        self._links: dict[str, SocketLinks] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def bind(self, loop: asyncio.AbstractEventLoop) -> None:
+        """The loop that holds the connections; then go on with every study that was running."""
+        self._loop = loop
+        for study in self._store.studies.in_state(State.RUNNING):
+            self.event(study.id, "resumed")
+            self.begin(study.id)
+
+    def close(self) -> None:
+        """The server stops: end the threads; their studies go on when it is back."""
+        for links in list(self._links.values()):
+            links.interrupt(RunInterruptedError("The server stops."))
+        self._threads.shutdown(wait=True, cancel_futures=True)
+
+    @property
+    def active(self) -> int:
+        """Runs under way, or waiting for their turn."""
+        return len(self._links)
+
+    def event(self, study: str, kind: str, **body: Any) -> None:
+        """Write down, then tell."""
+        self._store.runs.add_event(study, kind, body)
+        self._bell.ring(study)
+        _log.info(kind, extra={"study": study, **body})
+
+    def begin(self, study: str) -> None:
+        """Run a study whose contract is in the store. From any thread."""
+        assert self._loop is not None
+        row = self._store.studies.get(study)
+        assert row is not None
+        assert row.contract is not None
+        links = self._links[study] = SocketLinks(self._hub, self._loop, study, row.contract.settings.round_seconds)
+        consented = all(site.consented for site in self._store.studies.sites(study))
+        links.patience = row.contract.settings.return_seconds if consented else row.contract.settings.consent_seconds
+        self._threads.submit(self._run, row.contract, links)
+        asyncio.run_coroutine_threadsafe(self._hub.tell(study, encode_wire(Proposal(row.contract.encoded()))), self._loop)
+
+    def stop(self, study: str, error: ConsilienceError) -> None:
+        """End a run with an error, from any thread."""
+        links = self._links.get(study)
+        if links is not None:
+            links.interrupt(error)
+
+    def _run(self, contract: Contract, links: SocketLinks) -> None:
+        """A run from here to its end, in a thread of its own."""
+        study = contract.study
+        self._metrics.add("runs_started")
+        try:
+            self._discover(contract, links)
+            self._metrics.add("runs_finished")
+        except (RunInterruptedError, RunCancelledError) as error:
+            _log.info("run ended", extra={"study": study, "reason": str(error)})
+        except ConsilienceError as error:
+            self._fail(study, f"{type(error).__name__}: {error}")
+        except Exception:  # noqa: BLE001  a defect ends its own study, and no other
+            _log.exception("a defect ended a run", extra={"study": study})
+            self._fail(study, "A defect of the program ended the run; the server's log has the details.")
+        finally:
+            self._links.pop(study, None)
+
+    def _discover(self, contract: Contract, links: SocketLinks) -> None:
+        study, settings = contract.study, contract.settings
+
+        def counted(entry: Entry) -> None:
+            self._metrics.add("rounds")
+            self._metrics.add("bytes", entry.size)
+            self._bell.ring(study)
+
+        def begun(run: bytes, names: Sequence[str]) -> None:
+            links.patience = settings.return_seconds
+            self.event(study, "run", run=run.hex()[:8], sites=list(names))
+
+        def keep(results: Sequence[CIResult]) -> None:
+            body = {"tests": len(results), "rounds": federated.rounds}
+            if self._store.runs.add_results(study, results, body):
+                self._bell.ring(study)
+
+        remote = RemoteTransport(links, contract.fingerprints, contract.schema, begun)
+        transport = Journalled(remote, StoreJournal(self._store, study, counted))
+        federated = FederatedTest(contract.schema, contract.terms, map(frozenset, contract.datasets), transport)
+        ahead = settings.batching is Batching.ALL
+
+        def sent() -> pl.DataFrame:
+            counts = {"messages": transport.sums, "numbers": transport.numbers, "bytes": WORD_BYTES * transport.numbers, "refused": 0}
+            return pl.DataFrame([{"site": name, **counts} for name in transport.names])
+
+        test = StoredTest(federated, keep, links.check, sent, ahead=ahead, max_given=settings.max_given)
+        found = discover(test, **discover_arguments(settings), progress=self._stage(study, links))
+        documents = documents_of(found, contract, federated.participants, federated.rounds, federated.bytes)
+        with self._store.database.writing():
+            self._store.runs.put_documents(study, documents)
+            self._store.studies.move(study, [State.RUNNING], State.FINISHED)
+            self._store.runs.clear_journal(study)
+            self._store.runs.add_event(study, "finished", {"pags": len(found.pags), "rounds": federated.rounds})
+        self.say_over(study, State.FINISHED, f"{len(found.pags)} PAGs from {found.tests.height} tests in {federated.rounds} rounds")
+
+    def _stage(self, study: str, links: SocketLinks) -> Callable[[str], None]:
+        """Tell of stages, each kind once a second at most."""
+        last: dict[str, float] = {}
+
+        def say(words: str) -> None:
+            links.check()
+            kind, now = words.partition(":")[0], time.monotonic()
+            if now - last.get(kind, -1.0) >= 1.0:
+                last[kind] = now
+                self.event(study, "stage", words=words)
+
+        return say
+
+    def _fail(self, study: str, message: str) -> None:
+        self._metrics.add("runs_failed")
+        try:
+            with self._store.database.writing():
+                self._store.studies.move(study, [State.RUNNING], State.FAILED, message)
+                self._store.runs.clear_journal(study)
+                self._store.runs.add_event(study, "failed", {"message": message})
+        except LifeCycleError:  # cancelled in the same moment
+            return
+        self.say_over(study, State.FAILED, message)
+
+    def cancel(self, study: str) -> None:
+        """End a study before its time. What is finished is kept."""
+        with self._store.database.writing():
+            self._store.studies.move(study, [State.DRAFT, State.OPEN, State.RUNNING], State.CANCELLED, "cancelled by its owner")
+            self._store.runs.clear_journal(study)
+            self._store.runs.add_event(study, "cancelled")
+        self.stop(study, RunCancelledError("The study's owner has cancelled it."))
+        self.say_over(study, State.CANCELLED, "cancelled by its owner")
+
+    def say_over(self, study: str, state: State, message: str) -> None:
+        """Tell whoever follows the study, and its sites, that it is over."""
+        self._bell.ring(study)
+        _log.info(state.value, extra={"study": study, "reason": message})
+        if self._loop is not None:
+            asyncio.run_coroutine_threadsafe(self._hub.tell(study, encode_wire(Closing(state.value, message))), self._loop)

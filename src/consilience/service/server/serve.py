@@ -1,0 +1,61 @@
+"""The application behind a socket: uvicorn, with bounds on everything that comes from outside."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import uvicorn
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from consilience.federation.wire import FRAME_BYTES
+from consilience.secagg import Identity
+from consilience.service.config import ServerConfig
+from consilience.service.lock import lock_folder
+from consilience.service.server.app import create_app
+
+__all__ = ["serve"]
+
+
+GOODBYE_SECONDS = 1.0
+
+
+class _Impatient(WebSocketsSansIOProtocol):
+    """A TLS connection waits half a minute for the other side's good-bye. Not for a site that misses a heartbeat, which is gone now,
+    and not for somebody whose frame is too long, who would go on sending it.
+    """
+
+    def keepalive_timeout(self) -> None:
+        super().keepalive_timeout()
+        self.transport.abort()
+
+    def handle_parser_exception(self) -> None:
+        super().handle_parser_exception()
+        self.loop.call_later(GOODBYE_SECONDS, self.transport.abort)
+
+
+def serve(config: ServerConfig, identity: Identity) -> None:
+    """Serve until stopped; one process per folder."""
+    with lock_folder(Path(config.home)):
+        _run(config, identity)
+
+
+def _run(config: ServerConfig, identity: Identity) -> None:
+    uvicorn.run(
+        create_app(config, identity),
+        host=config.host,
+        port=config.port,
+        ssl_certfile=config.tls_cert or None,
+        ssl_keyfile=config.tls_key or None,
+        ws=_Impatient,
+        ws_max_size=FRAME_BYTES + 1,
+        ws_ping_interval=config.heartbeat_seconds,
+        ws_ping_timeout=config.heartbeat_seconds,
+        ws_per_message_deflate=False,  # masked numbers do not compress, and bombs do
+        limit_concurrency=config.max_connections,
+        proxy_headers=config.behind_proxy,
+        forwarded_allow_ips="*" if config.behind_proxy else None,
+        server_header=False,
+        access_log=False,
+        log_config=None,
+        timeout_graceful_shutdown=5,
+    )

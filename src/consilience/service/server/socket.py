@@ -1,0 +1,235 @@
+"""One site's WebSocket, from the challenge to the end of the study."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from consilience.data.kinds import as_kind
+from consilience.errors import (
+    BadSignatureError,
+    ChallengeError,
+    ConsilienceError,
+    DeclinedError,
+    MessageFormatError,
+    MessageSizeError,
+    ProtocolError,
+    RateLimitError,
+)
+from consilience.federation.messages import VERSION
+from consilience.federation.wire import Answer, Assembler, Entered, KeyOffer, Refused, decode_wire, encode_wire, frames
+from consilience.secagg import Identity
+from consilience.secagg.identity import PUBLIC_BYTES, SIGNATURE_BYTES, is_signed_by
+from consilience.service.server.hub import BAD, Connection, Hub, Wire
+from consilience.service.server.limits import RateLimit
+from consilience.service.server.metrics import Metrics
+from consilience.service.server.runner import Runner
+from consilience.service.session import (
+    HANDSHAKE_BYTES,
+    NONCE_BYTES,
+    Closing,
+    Consent,
+    Declare,
+    DeclareAsk,
+    Declined,
+    Hello,
+    Proof,
+    Proposal,
+    Token,
+    TokenAsk,
+    Welcome,
+    consent_context,
+    from_site,
+    server_proof,
+    verify_site,
+)
+from consilience.service.settings import VariableSpec, schema_of
+from consilience.service.store import Principal, State, Store
+
+__all__ = ["SiteSockets"]
+
+FORBIDDEN, TRY_LATER, TOO_LONG = 4403, 4429, 1009
+HANDSHAKE_SECONDS = 20.0
+TOKEN_SECONDS = 7 * 86400.0
+MOST_REASON = 1000
+_log = logging.getLogger("consilience.server")
+
+
+class _Wire(Wire):
+    def __init__(self, socket: WebSocket) -> None:
+        self._socket = socket
+
+    async def send(self, frame: bytes) -> None:
+        try:
+            await self._socket.send_bytes(frame)
+        except WebSocketDisconnect as error:
+            raise ConnectionError(str(error)) from None
+
+    async def close(self, code: int, reason: str) -> None:
+        try:
+            await self._socket.close(code, reason[:120])
+        except (RuntimeError, OSError):  # it was closed already
+            return
+
+
+class SiteSockets:
+    """Serves the sites' sockets. ``channel`` is the digest of the server's certificate, empty where a proxy holds it."""
+
+    def __init__(
+        self,
+        store: Store,
+        hub: Hub,
+        runner: Runner,
+        metrics: Metrics,
+        identity: Identity,
+        channel: bytes,
+        limit: RateLimit,
+        clock: Callable[[], float],
+    ) -> None:
+        self._store, self._hub, self._runner, self._metrics = store, hub, runner, metrics
+        self._identity, self._channel, self._limit, self._clock = identity, channel, limit, clock
+
+    async def serve(self, socket: WebSocket, study: str) -> None:
+        """A connection from its beginning to its end. Nothing that comes over it can do more than end it."""
+        await socket.accept()
+        wire, address = _Wire(socket), socket.client.host if socket.client else ""
+        try:
+            self._limit.take(address)
+            async with asyncio.timeout(HANDSHAKE_SECONDS):
+                site = await self._authenticate(socket, wire, study)
+            self._limit.give_back(address)
+        except RateLimitError as error:
+            await wire.close(TRY_LATER, str(error))
+            return
+        except (TimeoutError, ConsilienceError) as error:  # before OSError, of which TimeoutError is one
+            self._metrics.add("sites_refused")
+            _log.warning("a site was refused", extra={"study": study, "address": address, "reason": str(error) or "too slow"})
+            await wire.close(FORBIDDEN, "no proof of who you are")
+            return
+        except (WebSocketDisconnect, RuntimeError, OSError):
+            return
+        await self._stay(socket, wire, study, site)
+
+    async def _authenticate(self, socket: WebSocket, wire: Wire, study: str) -> str:
+        """Challenge whoever is there; the name of the site, or an error that does not say what was wrong."""
+        hello = await self._first(socket, Hello)
+        if hello.version != VERSION or len(hello.identity) != PUBLIC_BYTES or len(hello.nonce) != NONCE_BYTES:
+            raise ProtocolError(f"A hello must be of version {VERSION}, with a key and a number of 32 bytes each.")
+        challenge = server_proof(self._identity, study, hello, secrets.token_bytes(NONCE_BYTES), int(self._clock()))
+        await self._send(wire, challenge)
+        proof = await self._first(socket, Proof)
+        if len(proof.signature) != SIGNATURE_BYTES:
+            raise ChallengeError("A signature has 64 bytes.")
+        verify_site(proof, study, hello, challenge, self._channel)
+        site = await run_in_threadpool(self._store.studies.site_of, study, hello.identity)
+        if not site:
+            raise ChallengeError("The identity has not joined this study.")
+        return site
+
+    async def _first(self, socket: WebSocket, kind: type[Any]) -> Any:
+        data = Assembler(HANDSHAKE_BYTES).feed(await _receive(socket))
+        message = None if data is None else decode_wire(data, from_site)
+        if not isinstance(message, kind):
+            raise ProtocolError(f"{kind.__name__} must come here; got {type(message).__name__}.")
+        return message
+
+    async def _send(self, wire: Wire, message: Any) -> None:
+        for frame in frames(encode_wire(message)):
+            await wire.send(frame)
+
+    async def _stay(self, socket: WebSocket, wire: Wire, study: str, site: str) -> None:
+        connection = Connection(study, site, wire)
+        await self._hub.register(connection)
+        why = "the connection ended"
+        try:
+            await self._greet(connection)
+            await run_in_threadpool(self._runner.event, study, "connected", site=site)
+            while True:
+                data = connection.assembler.feed(await _receive(socket))
+                if data is not None:
+                    await self._take(connection, decode_wire(data, from_site))
+        except (WebSocketDisconnect, RuntimeError, OSError):
+            pass
+        except ConsilienceError as error:
+            why = str(error)
+            self._metrics.add("messages_refused")
+            await connection.close(TOO_LONG if isinstance(error, MessageSizeError) else BAD, why)
+        finally:
+            self._hub.unregister(connection, why)
+            self._metrics.add("sites_lost")
+            await run_in_threadpool(self._lost, study, site, why)
+
+    def _lost(self, study: str, site: str, why: str) -> None:
+        if self._store.studies.get(study) is not None:
+            self._runner.event(study, "lost", site=site, reason=why[:MOST_REASON])
+
+    async def _greet(self, connection: Connection) -> None:
+        """After registering: a study that begins meanwhile is told to all who are registered, so none is missed."""
+        row = await run_in_threadpool(self._store.studies.get, connection.study)
+        if row is None:
+            raise ProtocolError("The study is gone.")
+        await connection.send(encode_wire(Welcome(connection.site, row.id, row.name, row.state.value)))
+        if row.state is State.RUNNING and row.contract is not None:
+            await connection.send(encode_wire(Proposal(row.contract.encoded())))
+        elif row.state.is_over:
+            await connection.send(encode_wire(Closing(row.state.value, row.message)))
+        elif row.variables is None:
+            await connection.send(encode_wire(DeclareAsk()))
+
+    async def _take(self, connection: Connection, message: Any) -> None:
+        """One message of a site that has proved who it is."""
+        if isinstance(message, KeyOffer | Entered | Answer | Refused):
+            if not connection.answered(message):
+                raise ProtocolError("An answer came that nobody asked for.")
+        elif isinstance(message, Consent):
+            await run_in_threadpool(self._consent, connection, message)
+            self._hub.mark_ready(connection)
+        elif isinstance(message, Declined):
+            error = DeclinedError(f"{connection.site!r} does not consent: {message.reason[:MOST_REASON]}")
+            await run_in_threadpool(self._runner.stop, connection.study, error)
+        elif isinstance(message, Declare):
+            await run_in_threadpool(self._declare, connection, message)
+        elif isinstance(message, TokenAsk):
+            who = Principal(study=connection.study, site=connection.site)
+            token, expires = await run_in_threadpool(self._store.accounts.issue, who, TOKEN_SECONDS)
+            await connection.send(encode_wire(Token(token, int(expires))))
+        else:
+            raise ProtocolError(f"{type(message).__name__} has no place here.")
+
+    def _consent(self, connection: Connection, message: Consent) -> None:
+        row = self._store.studies.get(connection.study)
+        if row is None or row.contract is None or row.contract.digest != message.digest:
+            raise ProtocolError("The consent is to another contract.")
+        identity = next((m.identity for m in row.contract.members if m.name == connection.site), b"")
+        context = consent_context(connection.study, message.digest)
+        if not identity or len(message.signature) != SIGNATURE_BYTES or not is_signed_by(identity, context, message.signature):
+            raise BadSignatureError("A consent must be signed by the site's identity.")
+        if self._store.studies.consent(connection.study, connection.site, message.signature):
+            self._runner.event(connection.study, "consented", site=connection.site)
+
+    def _declare(self, connection: Connection, message: Declare) -> None:
+        row = self._store.studies.get(connection.study)
+        if row is None or row.variables is not None or row.state not in (State.DRAFT, State.OPEN):
+            raise ProtocolError("The study does not ask for variables, or not any more.")
+        if len({d.name for d in message.variables}) < len(message.variables):
+            raise MessageFormatError("A variable may be declared once.")
+        schema_of(tuple(VariableSpec(d.name, as_kind(d.kind, d.name), d.levels) for d in message.variables))
+        self._store.studies.declare(connection.study, connection.site, message.variables)
+        self._runner.event(connection.study, "declared", site=connection.site, variables=len(message.variables))
+
+
+async def _receive(socket: WebSocket) -> bytes:
+    """A binary frame; text is not understood."""
+    message = await socket.receive()
+    if message["type"] == "websocket.disconnect":
+        raise WebSocketDisconnect(message.get("code", 1005), message.get("reason"))
+    data = message.get("bytes")
+    if data is None:
+        raise MessageFormatError("Frames are binary; got text.")
+    return bytes(data)

@@ -1,0 +1,213 @@
+"""What is said on a connection before and around a run, and the signed challenge that opens it.
+
+::
+
+    site     Hello      who I am, a fresh number
+    server   Challenge  who I am, another fresh number, the time, signed over both numbers, the study, the site and the channel
+    site     Proof      signed over the same, under another label
+    server   Welcome    the study as it is
+    server   Proposal   the contract, when the study runs          site   Consent (its digest, signed) or Declined
+    server   KeyAsk, KeySet, Round …                               site   one answer to each (see consilience.federation.wire)
+    server   Closing    the study is over
+
+A signature names the server, the study, both numbers, the time and the channel (the digest of the TLS certificate that the site sees),
+so that it opens this connection and no other.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from consilience.errors import BadSignatureError, ChallengeError
+from consilience.federation.messages import VERSION
+from consilience.federation.wire import Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, Round
+from consilience.secagg import Identity, fingerprint_of
+from consilience.secagg.context import pack, sha256
+from consilience.secagg.identity import is_signed_by
+
+__all__ = [
+    "HANDSHAKE_BYTES",
+    "NONCE_BYTES",
+    "Challenge",
+    "Closing",
+    "Consent",
+    "Declaration",
+    "Declare",
+    "DeclareAsk",
+    "Declined",
+    "Hello",
+    "Proof",
+    "Proposal",
+    "Token",
+    "TokenAsk",
+    "Welcome",
+    "consent_context",
+    "from_server",
+    "from_site",
+    "join_context",
+    "prove",
+    "server_proof",
+    "verify_server",
+    "verify_site",
+]
+
+NONCE_BYTES = 32
+HANDSHAKE_BYTES = 4096
+"""Nothing longer is read from somebody who has not proved who it is."""
+_SERVER, _SITE = b"consilience/session/1/server", b"consilience/session/1/site"
+_CONSENT, _JOIN = b"consilience/session/1/consent", b"consilience/session/1/join"
+
+
+class Hello(msgspec.Struct, frozen=True, tag="hello", forbid_unknown_fields=True):
+    """From a site: its public identity and a fresh number."""
+
+    identity: bytes
+    nonce: bytes
+    version: int = VERSION
+
+
+class Challenge(msgspec.Struct, frozen=True, tag="challenge", forbid_unknown_fields=True):
+    """From the server: its public identity, a fresh number, the time in seconds, and its signature."""
+
+    identity: bytes
+    nonce: bytes
+    time: int
+    signature: bytes
+    version: int = VERSION
+
+
+class Proof(msgspec.Struct, frozen=True, tag="proof", forbid_unknown_fields=True):
+    """From a site: its signature, and the channel that it sees."""
+
+    signature: bytes
+    channel: bytes
+
+
+class Welcome(msgspec.Struct, frozen=True, tag="welcome", forbid_unknown_fields=True):
+    """To a site that has proved who it is: the name it has in the study, and how the study stands."""
+
+    site: str
+    study: str
+    name: str
+    state: str
+    version: int = VERSION
+
+
+class DeclareAsk(msgspec.Struct, frozen=True, tag="declare?", forbid_unknown_fields=True):
+    """To a site, in a study without a schema: say which variables you hold."""
+
+
+class Declaration(msgspec.Struct, frozen=True, array_like=True):
+    """What a site says of one variable."""
+
+    name: str
+    kind: str
+    levels: tuple[str, ...]
+    declared_kind: bool
+    declared_levels: bool
+    reason: str
+    only: str
+
+
+class Declare(msgspec.Struct, frozen=True, tag="declare", forbid_unknown_fields=True):
+    """From a site: its variables, kinds and levels."""
+
+    variables: tuple[Declaration, ...]
+
+
+class Proposal(msgspec.Struct, frozen=True, tag="proposal", forbid_unknown_fields=True):
+    """To a site: the contract, encoded."""
+
+    contract: bytes
+
+
+class Consent(msgspec.Struct, frozen=True, tag="consent", forbid_unknown_fields=True):
+    """From a site: its owner agrees to the contract of this digest."""
+
+    digest: bytes
+    signature: bytes
+
+
+class Declined(msgspec.Struct, frozen=True, tag="declined", forbid_unknown_fields=True):
+    """From a site: its owner does not agree."""
+
+    reason: str
+
+
+class TokenAsk(msgspec.Struct, frozen=True, tag="token?", forbid_unknown_fields=True):
+    """From a site: a token to download results with."""
+
+
+class Token(msgspec.Struct, frozen=True, tag="token", forbid_unknown_fields=True):
+    """To a site: a token that it may use until ``expires`` (seconds)."""
+
+    token: str
+    expires: int
+
+
+class Closing(msgspec.Struct, frozen=True, tag="closing", forbid_unknown_fields=True):
+    """To a site: the study is over."""
+
+    state: str
+    message: str
+
+
+from_server: msgspec.msgpack.Decoder[Challenge | Welcome | DeclareAsk | Proposal | Token | Closing | KeyAsk | KeySet | Round] = (
+    msgspec.msgpack.Decoder(Challenge | Welcome | DeclareAsk | Proposal | Token | Closing | KeyAsk | KeySet | Round)
+)
+"""Everything that a site understands."""
+
+from_site: msgspec.msgpack.Decoder[Hello | Proof | Declare | Consent | Declined | TokenAsk | KeyOffer | Entered | Answer | Refused] = (
+    msgspec.msgpack.Decoder(Hello | Proof | Declare | Consent | Declined | TokenAsk | KeyOffer | Entered | Answer | Refused)
+)
+"""Everything that a server understands."""
+
+
+def _context(label: bytes, study: str, hello: Hello, server: bytes, nonce: bytes, time: int, channel: bytes) -> bytes:
+    parts = (study.encode(), hello.identity, hello.nonce, server, nonce, time.to_bytes(8, "big"), channel)
+    return pack(label, *parts)
+
+
+def server_proof(server: Identity, study: str, hello: Hello, nonce: bytes, time: int) -> Challenge:
+    """The server's challenge. It does not name the channel: behind a proxy a server does not see its own certificate.
+
+    >>> server, site = Identity.generate(), Identity.generate()
+    >>> hello = Hello(site.public_bytes, bytes(32))
+    >>> challenge = server_proof(server, "s", hello, bytes(32), 0)
+    >>> verify_server(challenge, "s", hello, server.fingerprint)
+    >>> verify_site(prove(site, "s", hello, challenge, b"channel"), "s", hello, challenge, b"channel")
+    """
+    signature = server.sign(_context(_SERVER, study, hello, server.public_bytes, nonce, time, b""))
+    return Challenge(server.public_bytes, nonce, time, signature)
+
+
+def verify_server(challenge: Challenge, study: str, hello: Hello, pinned: bytes) -> None:
+    """Raise :class:`BadSignatureError` unless the server of fingerprint ``pinned`` answered this very hello."""
+    context = _context(_SERVER, study, hello, challenge.identity, challenge.nonce, max(challenge.time, 0), b"")
+    if fingerprint_of(challenge.identity) != pinned or not is_signed_by(challenge.identity, context, challenge.signature):
+        raise BadSignatureError("The server did not sign its challenge with the identity that was pinned when this site joined.")
+
+
+def prove(site: Identity, study: str, hello: Hello, challenge: Challenge, channel: bytes) -> Proof:
+    """The site's answer to a challenge that was verified."""
+    context = _context(_SITE, study, hello, challenge.identity, challenge.nonce, challenge.time, channel)
+    return Proof(site.sign(context), channel)
+
+
+def verify_site(proof: Proof, study: str, hello: Hello, challenge: Challenge, channel: bytes) -> None:
+    """Raise :class:`ChallengeError` unless the site signed this challenge, on this channel (empty: a proxy holds the certificate)."""
+    context = _context(_SITE, study, hello, challenge.identity, challenge.nonce, challenge.time, proof.channel)
+    if not is_signed_by(hello.identity, context, proof.signature):
+        raise ChallengeError("The signature must be the site's own over this connection's challenge; it is not.")
+    if channel and proof.channel != channel:
+        raise ChallengeError("The site sees another TLS certificate than this server's: somebody stands in between.")
+
+
+def consent_context(study: str, digest: bytes) -> bytes:
+    """What a site signs when its owner agrees."""
+    return pack(_CONSENT, study.encode(), digest)
+
+
+def join_context(study: str, secret: bytes, server: bytes) -> bytes:
+    """What a site signs when it takes an invitation: the secret's digest, bound to the study and the server."""
+    return pack(_JOIN, study.encode(), sha256(secret), server)

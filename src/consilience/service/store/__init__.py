@@ -1,0 +1,22 @@
+"""The server's memory: SQLite in WAL mode, behind small interfaces.
+
+``database`` holds the connection and the migrations; ``accounts``, ``studies`` and ``runs`` are what the server asks of it. What a method
+has written is on disk when it returns.
+"""
+
+from consilience.service.store.accounts import Accounts, Principal
+from consilience.service.store.database import Database
+from consilience.service.store.runs import Event, Runs
+from consilience.service.store.studies import InvitationRow, SiteRow, State, Studies, StudyRow
+
+__all__ = ["Accounts", "Database", "Event", "InvitationRow", "Principal", "Runs", "SiteRow", "State", "Store", "Studies", "StudyRow"]
+
+
+class Store:
+    """Everything that a study server remembers, in one file."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.accounts = Accounts(database)
+        self.studies = Studies(database)
+        self.runs = Runs(database)

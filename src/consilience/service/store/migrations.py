@@ -1,0 +1,83 @@
+"""The database's versions: script number n takes it from version n - 1 to n. Scripts are added, never changed."""
+
+from __future__ import annotations
+
+__all__ = ["MIGRATIONS"]
+
+_FIRST = """
+create table accounts (
+    name text primary key,
+    password text not null,
+    created real not null
+) strict;
+create table tokens (
+    digest blob primary key,
+    account text references accounts (name) on delete cascade,
+    study text references studies (id) on delete cascade,
+    site text,
+    expires real not null
+) strict;
+create table studies (
+    id text primary key,
+    owner text not null references accounts (name),
+    name text not null,
+    state text not null,
+    variables blob,
+    datasets blob,
+    settings blob not null,
+    contract blob,
+    message text not null default '',
+    rounds integer not null default 0,
+    bytes integer not null default 0,
+    created real not null,
+    changed real not null
+) strict;
+create index studies_by_owner on studies (owner);
+create table invitations (
+    study text not null references studies (id) on delete cascade,
+    site text not null,
+    digest blob not null,
+    expires real not null,
+    primary key (study, site)
+) strict;
+create table sites (
+    study text not null references studies (id) on delete cascade,
+    name text not null,
+    identity blob not null,
+    declaration blob,
+    consent blob,
+    joined real not null,
+    primary key (study, name)
+) strict;
+create unique index sites_by_identity on sites (study, identity);
+create table journal (
+    study text not null references studies (id) on delete cascade,
+    number integer not null,
+    entry blob not null,
+    primary key (study, number)
+) strict;
+create table results (
+    study text not null references studies (id) on delete cascade,
+    x text not null,
+    y text not null,
+    given text not null,
+    result blob not null,
+    primary key (study, x, y, given)
+) strict;
+create table events (
+    study text not null references studies (id) on delete cascade,
+    number integer not null,
+    time real not null,
+    kind text not null,
+    body text not null,
+    primary key (study, number)
+) strict;
+create table documents (
+    study text not null references studies (id) on delete cascade,
+    name text not null,
+    content blob not null,
+    primary key (study, name)
+) strict
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST,)

@@ -1,0 +1,106 @@
+"""What happens in a run: its journal, its results, its events, and the documents at its end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from consilience.citest.result import CIResult
+from consilience.errors import LifeCycleError
+from consilience.federation.transport.journal import Entry
+from consilience.service.store.database import Database
+
+__all__ = ["Event", "Runs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened in a study, in order."""
+
+    number: int
+    time: float
+    kind: str
+    body: dict[str, Any]
+
+
+_entry = msgspec.msgpack.Decoder(Entry)
+_result = msgspec.msgpack.Decoder(CIResult)
+
+
+class Runs:
+    """The runs of a database. What is here was on disk before anybody was told."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def journal(self, study: str) -> list[Entry]:
+        """The sums of a run so far, in order."""
+        return [_entry.decode(row[0]) for row in self._db.all("select entry from journal where study = ? order by number", (study,))]
+
+    def append(self, study: str, entry: Entry) -> Event:
+        """One round: its sum, the study's counters and an event, together."""
+        with self._db.writing():
+            (number,) = self._db.one("select coalesce(max(number), -1) + 1 from journal where study = ?", (study,))
+            self._db.write("insert into journal (study, number, entry) values (?, ?, ?)", (study, number, msgspec.msgpack.encode(entry)))
+            self._db.write("update studies set rounds = rounds + 1, bytes = bytes + ? where id = ?", (entry.size, study))
+            rounds, size = self._db.one("select rounds, bytes from studies where id = ?", (study,))
+            body = {"rounds": rounds, "bytes": size, **({"gone": entry.gone} if entry.gone else {})}
+            return self.add_event(study, "round", body)
+
+    def clear_journal(self, study: str) -> None:
+        """Forget the sums: the run is over."""
+        self._db.write("delete from journal where study = ?", (study,))
+
+    def add_results(self, study: str, results: Sequence[CIResult], body: dict[str, Any]) -> bool:
+        """Results of a batch, and an event, together. False if all of it was there before: a run that goes on repeats itself."""
+        rows = [(study, r.x, r.y, json.dumps(r.given), msgspec.msgpack.encode(r)) for r in results]
+        with self._db.writing():
+            before = self._db.changes()
+            self._db.write_many(
+                "insert into results (study, x, y, given, result) values (?, ?, ?, ?, ?) "
+                "on conflict do update set result = excluded.result where result != excluded.result",
+                rows,
+            )
+            if self._db.changes() == before:
+                return False
+            self.add_event(study, "tests", body)
+            return True
+
+    def results(self, study: str) -> list[CIResult]:
+        """All results so far, in the order in which they came."""
+        return [_result.decode(row[0]) for row in self._db.all("select result from results where study = ? order by rowid", (study,))]
+
+    def count_results(self, study: str) -> int:
+        """How many results there are."""
+        return int(self._db.one("select count(*) from results where study = ?", (study,))[0])
+
+    def add_event(self, study: str, kind: str, body: dict[str, Any] | None = None) -> Event:
+        """Write down that something happened."""
+        now = self._db.clock()
+        with self._db.writing():
+            if self._db.one("select 1 from studies where id = ?", (study,)) is None:
+                raise LifeCycleError("The study has been deleted.")
+            (number,) = self._db.one("select coalesce(max(number), 0) + 1 from events where study = ?", (study,))
+            text = json.dumps(body or {}, ensure_ascii=False)
+            self._db.write("insert into events (study, number, time, kind, body) values (?, ?, ?, ?, ?)", (study, number, now, kind, text))
+        return Event(number, now, kind, body or {})
+
+    def events(self, study: str, after: int = 0, most: int = 500) -> list[Event]:
+        """What happened after an event, oldest first."""
+        rows = self._db.all(
+            "select number, time, kind, body from events where study = ? and number > ? order by number limit ?", (study, after, most)
+        )
+        return [Event(number, time, kind, json.loads(body)) for number, time, kind, body in rows]
+
+    def put_documents(self, study: str, documents: Iterable[tuple[str, bytes]]) -> None:
+        """Keep the documents of a result, all or none."""
+        self._db.write_many("replace into documents (study, name, content) values (?, ?, ?)", [(study, n, c) for n, c in documents])
+
+    def document(self, study: str, name: str) -> bytes | None:
+        """One document, or None."""
+        row = self._db.one("select content from documents where study = ? and name = ?", (study, name))
+        return bytes(row[0]) if row else None

@@ -1,0 +1,248 @@
+"""Studies, their invitations and their sites."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import sha256
+from hmac import compare_digest
+from typing import Any
+
+import msgspec
+
+from consilience.errors import InvitationError, LifeCycleError
+from consilience.service.contract import Contract, Member, decode_contract
+from consilience.service.session import Declaration
+from consilience.service.settings import Settings, VariableSpec
+from consilience.service.store.database import Database
+
+__all__ = ["InvitationRow", "SiteRow", "State", "Studies", "StudyRow"]
+
+
+class State(StrEnum):
+    """The life of a study: draft → open → running → finished, failed or cancelled."""
+
+    DRAFT = "draft"
+    OPEN = "open"
+    RUNNING = "running"
+    FINISHED = "finished"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_over(self) -> bool:
+        """True if nothing more will happen."""
+        return self in (State.FINISHED, State.FAILED, State.CANCELLED)
+
+
+@dataclass(frozen=True, slots=True)
+class StudyRow:
+    """A study as it is stored. Without ``variables`` the sites are asked for theirs."""
+
+    id: str
+    owner: str
+    name: str
+    state: State
+    variables: tuple[VariableSpec, ...] | None
+    datasets: tuple[tuple[str, ...], ...] | None
+    settings: Settings
+    contract: Contract | None
+    message: str
+    rounds: int
+    bytes: int
+    created: float
+    changed: float
+
+
+@dataclass(frozen=True, slots=True)
+class SiteRow:
+    """A site that has joined."""
+
+    name: str
+    identity: bytes
+    declarations: tuple[Declaration, ...] | None
+    consented: bool
+    joined: float
+
+    @property
+    def member(self) -> Member:
+        """As the contract has it."""
+        return Member(self.name, self.identity)
+
+
+@dataclass(frozen=True, slots=True)
+class InvitationRow:
+    """An invitation that nobody has taken yet."""
+
+    site: str
+    expires: float
+
+
+_COLUMNS = "id, owner, name, state, variables, datasets, settings, contract, message, rounds, bytes, created, changed"
+_variables = msgspec.msgpack.Decoder(tuple[VariableSpec, ...])
+_datasets = msgspec.msgpack.Decoder(tuple[tuple[str, ...], ...])
+_settings = msgspec.msgpack.Decoder(Settings)
+_declarations = msgspec.msgpack.Decoder(tuple[Declaration, ...])
+_pack = msgspec.msgpack.encode
+
+
+class Studies:
+    """The studies of a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def create(
+        self,
+        owner: str,
+        name: str,
+        variables: tuple[VariableSpec, ...] | None,
+        datasets: tuple[tuple[str, ...], ...] | None,
+        settings: Settings,
+    ) -> str:
+        """A new draft; its id."""
+        study, now = secrets.token_hex(8), self._db.clock()
+        values = (study, owner, name, State.DRAFT, _maybe(variables), _maybe(datasets), _pack(settings), now, now)
+        self._db.write(
+            "insert into studies (id, owner, name, state, variables, datasets, settings, created, changed) values (?,?,?,?,?,?,?,?,?)",
+            values,
+        )
+        return study
+
+    def edit(
+        self,
+        study: str,
+        name: str,
+        variables: tuple[VariableSpec, ...] | None,
+        datasets: tuple[tuple[str, ...], ...] | None,
+        settings: Settings,
+    ) -> None:
+        """Change a draft."""
+        changed = self._db.write(
+            "update studies set name = ?, variables = ?, datasets = ?, settings = ?, changed = ? where id = ? and state = ?",
+            (name, _maybe(variables), _maybe(datasets), _pack(settings), self._db.clock(), study, State.DRAFT),
+        )
+        if not changed:
+            raise LifeCycleError("Only a draft can be changed; this study is not one any more. Create another.")
+
+    def get(self, study: str) -> StudyRow | None:
+        """A study by its id."""
+        row = self._db.one(f"select {_COLUMNS} from studies where id = ?", (study,))
+        return None if row is None else _study(row)
+
+    def of_owner(self, owner: str) -> list[StudyRow]:
+        """An owner's studies, newest first."""
+        return [_study(row) for row in self._db.all(f"select {_COLUMNS} from studies where owner = ? order by created desc, id", (owner,))]
+
+    def in_state(self, state: State) -> list[StudyRow]:
+        """All studies in a state, oldest first."""
+        return [_study(row) for row in self._db.all(f"select {_COLUMNS} from studies where state = ? order by created, id", (state,))]
+
+    def count(self) -> dict[str, int]:
+        """How many studies are in which state."""
+        return dict(self._db.all("select state, count(*) from studies group by state"))
+
+    def move(self, study: str, begin: Iterable[State], end: State, message: str = "", contract: Contract | None = None) -> None:
+        """Take a study from one of the states ``begin`` to ``end``; :class:`LifeCycleError` if it is in none of them."""
+        allowed = tuple(begin)
+        marks = ",".join("?" * len(allowed))
+        sets, values = "state = ?, message = ?, changed = ?", [end, message, self._db.clock()]
+        if contract is not None:
+            sets, values = f"{sets}, contract = ?", [*values, contract.encoded()]
+        if not self._db.write(f"update studies set {sets} where id = ? and state in ({marks})", (*values, study, *allowed)):
+            found = self.get(study)
+            now = found.state.value if found else "gone"
+            raise LifeCycleError(f"A study becomes {end.value} when it is {' or '.join(s.value for s in allowed)}; this one is {now}.")
+
+    def delete(self, study: str) -> None:
+        """Forget a study that does not run, with all that belongs to it."""
+        if not self._db.write("delete from studies where id = ? and state != ?", (study, State.RUNNING)):
+            raise LifeCycleError("A study that runs cannot be deleted. Cancel it first.")
+
+    def invite(self, study: str, site: str, secret: bytes, seconds: float) -> float:
+        """A one-time invitation for a site (a new one replaces the old); when it ends. Only the secret's digest is kept."""
+        if self._db.one("select 1 from sites where study = ? and name = ?", (study, site)):
+            raise InvitationError(f"{site!r} has joined already. Choose another name for another site.")
+        expires = self._db.clock() + seconds
+        self._db.write(
+            "replace into invitations (study, site, digest, expires) values (?, ?, ?, ?)", (study, site, _digest(secret), expires)
+        )
+        return expires
+
+    def invitations(self, study: str) -> list[InvitationRow]:
+        """Invitations that nobody has taken."""
+        return [
+            InvitationRow(*row) for row in self._db.all("select site, expires from invitations where study = ? order by site", (study,))
+        ]
+
+    def withdraw(self, study: str, site: str) -> bool:
+        """Take an invitation back; False if there is none."""
+        return self._db.write("delete from invitations where study = ? and site = ?", (study, site)) > 0
+
+    def redeem(self, study: str, secret: bytes, identity: bytes) -> str:
+        """Let the holder of an invitation in, once, under its identity; the site's name in the study."""
+        with self._db.writing():
+            row = self._db.one("select state from studies where id = ?", (study,))
+            offered = _digest(secret)
+            pending = self._db.all("select site, digest, expires from invitations where study = ?", (study,)) if row else []
+            site = next((site for site, digest, expires in pending if compare_digest(digest, offered) and expires > self._db.clock()), None)
+            if site is None or row[0] not in (State.DRAFT, State.OPEN):
+                raise InvitationError("The invitation is not valid, or not any more. Ask the study's owner for a new one.")
+            if self._db.one("select 1 from sites where study = ? and identity = ?", (study, identity)):
+                raise InvitationError("This identity has joined the study already, under another name. A site takes part once.")
+            self._db.write("delete from invitations where study = ? and site = ?", (study, site))
+            self._db.write(
+                "insert into sites (study, name, identity, joined) values (?, ?, ?, ?)", (study, site, identity, self._db.clock())
+            )
+        return str(site)
+
+    def sites(self, study: str) -> list[SiteRow]:
+        """The sites of a study, by name."""
+        rows = self._db.all("select name, identity, declaration, consent, joined from sites where study = ? order by name", (study,))
+        return [SiteRow(n, i, None if d is None else _declarations.decode(d), c is not None, j) for n, i, d, c, j in rows]
+
+    def site_of(self, study: str, identity: bytes) -> str:
+        """The name of the site with this identity, or the empty string."""
+        row = self._db.one("select name from sites where study = ? and identity = ?", (study, identity))
+        return str(row[0]) if row else ""
+
+    def remove_site(self, study: str, site: str) -> bool:
+        """Take a site out of a study that has not begun; False if there is none."""
+        return self._db.write("delete from sites where study = ? and name = ?", (study, site)) > 0
+
+    def declare(self, study: str, site: str, declarations: tuple[Declaration, ...]) -> None:
+        """What a site says that it holds."""
+        self._db.write("update sites set declaration = ? where study = ? and name = ?", (_pack(declarations), study, site))
+
+    def consent(self, study: str, site: str, signature: bytes) -> bool:
+        """Keep a site's signature under the contract; True if it is the first."""
+        return self._db.write("update sites set consent = ? where study = ? and name = ? and consent is null", (signature, study, site)) > 0
+
+
+def _maybe(value: Any) -> bytes | None:
+    return None if value is None else _pack(value)
+
+
+def _digest(secret: bytes) -> bytes:
+    return sha256(secret).digest()
+
+
+def _study(row: Any) -> StudyRow:
+    study, owner, name, state, variables, datasets, settings, contract, message, rounds, size, created, changed = row
+    return StudyRow(
+        study,
+        owner,
+        name,
+        State(state),
+        None if variables is None else _variables.decode(variables),
+        None if datasets is None else _datasets.decode(datasets),
+        _settings.decode(settings),
+        None if contract is None else decode_contract(contract),
+        message,
+        rounds,
+        size,
+        created,
+        changed,
+    )

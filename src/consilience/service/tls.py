@@ -1,0 +1,99 @@
+"""Certificates for trials, and what both sides need to know of a certificate."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import ssl
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from consilience.errors import ConfigurationError
+from consilience.secagg.context import sha256
+
+__all__ = ["certificate_digest", "client_context", "is_self_signed", "self_signed", "write_private"]
+
+
+def self_signed(hosts: Sequence[str], days: int = 397) -> tuple[str, str]:
+    """A certificate for ``hosts`` that vouches for itself, and its key, both PEM. For trials: sites trust it because the invitation has it.
+
+    >>> certificate, key = self_signed(["localhost", "127.0.0.1"])
+    >>> is_self_signed(certificate), len(certificate_digest(certificate))
+    (True, 32)
+    """
+    if not hosts:
+        raise ConfigurationError("A certificate needs at least one host name or address; got none.")
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"consilience {hosts[0]}"[:64])])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(minutes=5))
+        .not_valid_after(now + timedelta(days=days))
+        .add_extension(x509.SubjectAlternativeName([_general_name(host) for host in hosts]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    private = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    return certificate.public_bytes(serialization.Encoding.PEM).decode(), private.decode()
+
+
+def _general_name(host: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(host))
+    except ValueError:
+        return x509.DNSName(host)
+
+
+def _first(pem: str) -> x509.Certificate:
+    try:
+        return x509.load_pem_x509_certificates(pem.encode())[0]
+    except ValueError as error:
+        raise ConfigurationError(f"A certificate must be a PEM file; it cannot be read: {error}.") from None
+
+
+def certificate_digest(pem: str) -> bytes:
+    """The SHA-256 digest of the first certificate: what names a TLS channel (RFC 5929, tls-server-end-point)."""
+    return sha256(_first(pem).public_bytes(serialization.Encoding.DER))
+
+
+def is_self_signed(pem: str) -> bool:
+    """True if the first certificate names itself as its issuer."""
+    certificate = _first(pem)
+    return certificate.issuer == certificate.subject
+
+
+def client_context(*trusted: str) -> ssl.SSLContext:
+    """TLS 1.2 or newer; the system's authorities, and the PEM texts in ``trusted``. Host names are checked."""
+    context = ssl.create_default_context()
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    for pem in trusted:
+        if pem:
+            try:
+                context.load_verify_locations(cadata=pem)
+            except ssl.SSLError as error:
+                raise ConfigurationError(f"A certificate to trust must be PEM; it cannot be read: {error}.") from None
+    return context
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Write a file that only its owner can read, from its first byte on; what was there is replaced as a whole."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    beside = path.with_name(path.name + ".new")
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)

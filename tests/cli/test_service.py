@@ -1,0 +1,89 @@
+"""``consilience server`` and ``consilience client`` up to where a network begins; ``tests/system`` has the rest."""
+
+from __future__ import annotations
+
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from consilience.cli import optional
+from consilience.cli.app import app
+from consilience.errors import AccessError, ConfigurationError, InvitationError, MissingPackageError, OptionError, ReadError
+
+PASSWORD = "correct horse battery staple\n"
+
+
+def run(*words: str, **more: Any) -> Result:
+    return CliRunner().invoke(app, list(words), catch_exceptions=True, **more)
+
+
+def init(home: Path, *words: str) -> Result:
+    return run("server", "init", "--home", str(home), "--owner", "ada", "--password-stdin", *words, input=PASSWORD)
+
+
+def test_init_makes_a_server_that_only_its_owner_can_read(tmp_path: Path) -> None:
+    result = init(tmp_path / "home", "--self-signed", "study.example", "--self-signed", "10.0.0.1")
+    assert result.exit_code == 0, result.output
+    assert "fingerprint" in result.output
+    for name in ("identity.pem", "tls.key", "tls.crt"):
+        assert stat.S_IMODE((tmp_path / "home" / name).stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / "home").stat().st_mode) == 0o700
+    assert isinstance(init(tmp_path / "home").exception, ConfigurationError)
+    assert run("server", "owner", "bob", "--home", str(tmp_path / "home"), "--password-stdin", input=PASSWORD).exit_code == 0
+    again = run("server", "owner", "bob", "--home", str(tmp_path / "home"), "--password-stdin", input=PASSWORD)
+    assert isinstance(again.exception, OptionError)
+
+
+def test_a_short_password_leaves_no_server_behind(tmp_path: Path) -> None:
+    result = run("server", "init", "--home", str(tmp_path / "home"), "--owner", "ada", "--password-stdin", input="short\n")
+    assert isinstance(result.exception, OptionError)
+    assert not (tmp_path / "home" / "identity.pem").exists()
+
+
+def test_no_open_port_without_tls(tmp_path: Path) -> None:
+    init(tmp_path / "home")
+    result = run("server", "run", "--home", str(tmp_path / "home"), "--host", "0.0.0.0")
+    assert isinstance(result.exception, ConfigurationError)
+    assert "Without TLS" in str(result.exception)
+    half = run("server", "run", "--home", str(tmp_path / "home"), "--tls-cert", "x.pem")
+    assert isinstance(half.exception, ConfigurationError)
+    assert isinstance(run("server", "run", "--home", str(tmp_path / "nowhere")).exception, ConfigurationError)
+
+
+def test_a_site_says_what_is_missing(tmp_path: Path) -> None:
+    home = ("--home", str(tmp_path / "site"))
+    assert isinstance(run("client", "join", str(tmp_path / "no-such.txt"), *home).exception, ReadError)
+    assert isinstance(run("client", "join", "-", *home, input="hello").exception, InvitationError)
+    result = run("client", "run", *home)
+    assert isinstance(result.exception, ConfigurationError)
+    assert "--study" in str(result.exception)
+    assert isinstance(run("client", "ledger", *home, "--study", "../../etc").exception, InvitationError)
+    shown = run("client", "status", *home)
+    assert shown.exit_code == 0
+    assert "this site" in shown.output
+
+
+def test_study_commands_need_a_server_and_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CONSILIENCE_SERVER_TOKEN", raising=False)
+    monkeypatch.delenv("CONSILIENCE_SERVER_PUBLIC_URL", raising=False)
+    assert isinstance(run("server", "study", "list").exception, ConfigurationError)
+    assert isinstance(run("server", "study", "list", "--server", "https://127.0.0.1:9").exception, AccessError)
+
+
+def test_without_the_extra_the_way_out_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(optional, "find_spec", lambda name: None)
+    for words in (("server", "run"), ("client", "status"), ("server", "study", "list")):
+        result = run(*words)
+        assert isinstance(result.exception, MissingPackageError)
+        assert "consilience[service]" in str(result.exception)
+
+
+def test_the_library_and_its_command_line_import_without_the_extra() -> None:
+    extra = "{'fastapi', 'uvicorn', 'websockets', 'httpx', 'argon2', 'starlette', 'pydantic'}"
+    code = f"import sys, consilience, consilience.cli.app; found = {extra} & set(sys.modules); assert not found, found"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,208 @@
+"""The server's memory: migrations, transactions, and runs that go on from it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import consilience as cs
+from consilience import errors
+from consilience.citest.result import CIResult, Direction
+from consilience.federation.participant import Participant
+from consilience.federation.transport import Entry
+from consilience.service.contract import Contract, Member
+from consilience.service.server.hub import Hub
+from consilience.service.server.metrics import Metrics
+from consilience.service.server.runner import Bell, Runner, StoredTest
+from consilience.service.settings import Batching, Settings, specs_of
+from consilience.service.store import Database, State, Store
+from consilience.service.store.migrations import MIGRATIONS
+from tests.federation.helpers import mixed_clients
+from tests.federation.test_transports import LoopLinks
+
+CLIENTS = mixed_clients(3, columns="ABC")
+SCHEMA = cs.Server(CLIENTS).schema
+
+
+def store_in(path: Path) -> Store:
+    store = Store(Database(path / "studies.sqlite", clock=lambda: 5.0))
+    if not store.accounts.password_of("ada"):
+        store.accounts.add("ada", "hash")
+    return store
+
+
+def test_a_new_database_is_brought_to_the_newest_version(tmp_path: Path) -> None:
+    store = store_in(tmp_path)
+    assert store.database.one("pragma user_version") == (len(MIGRATIONS),)
+    assert store.database.one("pragma journal_mode") == ("wal",)
+    store.database.close()
+    assert store_in(tmp_path).accounts.password_of("ada") == "hash"
+
+
+def test_a_database_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
+    store_in(tmp_path).database.close()
+    with sqlite3.connect(tmp_path / "studies.sqlite") as db:
+        db.execute(f"pragma user_version = {len(MIGRATIONS) + 1}")
+    with pytest.raises(errors.StoreError, match="Update consilience"):
+        store_in(tmp_path)
+
+
+def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "studies.sqlite").write_text("a table of patients, by mistake, and rather long, as such tables are " * 20)
+    with pytest.raises(errors.StoreError, match="SQLite file of its own"):
+        store_in(tmp_path)
+
+
+def test_a_transaction_is_all_or_nothing(tmp_path: Path) -> None:
+    store = store_in(tmp_path)
+    study = store.studies.create("ada", "trial", None, None, Settings())
+
+    def fail() -> None:
+        with store.database.writing():
+            store.studies.move(study, [State.DRAFT], State.OPEN)
+            store.runs.add_event(study, "opened")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    found = store.studies.get(study)
+    assert found is not None
+    assert found.state is State.DRAFT
+    assert store.runs.events(study) == []
+
+
+def test_the_life_of_a_study_goes_one_way(tmp_path: Path) -> None:
+    store = store_in(tmp_path)
+    study = store.studies.create("ada", "trial", None, None, Settings())
+    with pytest.raises(errors.LifeCycleError, match="this one is draft"):
+        store.studies.move(study, [State.OPEN], State.RUNNING)
+    store.studies.move(study, [State.DRAFT], State.OPEN)
+    with pytest.raises(errors.LifeCycleError):
+        store.studies.edit(study, "other", None, None, Settings())
+    store.studies.move(study, [State.OPEN], State.RUNNING)
+    with pytest.raises(errors.LifeCycleError, match="Cancel it first"):
+        store.studies.delete(study)
+    store.studies.move(study, [State.RUNNING], State.FAILED, "why")
+    store.studies.delete(study)
+    assert store.studies.get(study) is None
+
+
+def test_results_and_settings_come_back_as_they_were(tmp_path: Path) -> None:
+    store = store_in(tmp_path)
+    settings = Settings(alpha=0.01, max_given=2, batching=Batching.ALL, tiers=(("A",), ("B",)))
+    study = store.studies.create("ada", "trial", specs_of(SCHEMA), (("A", "B", "C"),), settings)
+    row = store.studies.get(study)
+    assert row is not None
+    assert row.settings == settings
+    assert row.settings.batching is Batching.ALL
+    assert row.variables == specs_of(SCHEMA)
+    direction = Direction("A", "B", 1.5, 1, 0.1 + 0.2, -1.0, float("nan"))
+    result = CIResult("A", "B", ("C",), 5e-324, 10, 2, 3, True, "", True, (direction,), ("x", "y"))
+    assert store.runs.add_results(study, [result], {})
+    assert not store.runs.add_results(study, [result], {})
+    assert repr(store.runs.results(study)) == repr([result])
+    assert [event.kind for event in store.runs.events(study)] == ["tests"]
+
+
+def test_a_round_is_written_with_its_counters_and_its_event(tmp_path: Path) -> None:
+    store = store_in(tmp_path)
+    study = store.studies.create("ada", "trial", None, None, Settings())
+    entry = Entry(b"digest", b"12345678", 100)
+    store.runs.append(study, entry)
+    store.runs.append(study, Entry(b"d", b"", 10, "site1"))
+    assert store.runs.journal(study) == [entry, Entry(b"d", b"", 10, "site1")]
+    row = store.studies.get(study)
+    assert row is not None
+    assert (row.rounds, row.bytes) == (2, 110)
+    assert [event.body.get("gone") for event in store.runs.events(study)] == [None, "site1"]
+
+
+class RunLinks(LoopLinks):
+    """What a run needs of its links: a patience, and a check that may end it."""
+
+    patience = 0.0
+
+    def __init__(self, participants: Sequence[Participant], check: Callable[[], None] = lambda: None) -> None:
+        super().__init__(participants)
+        self.check = check
+        self.asked = 0
+
+    def one(self, name: str, message: Any, limit: int) -> Any:
+        self.asked += 1
+        return super().one(name, message, limit)
+
+
+def begun(store: Store, **settings: Any) -> tuple[Contract, list[Participant]]:
+    study = store.studies.create("ada", "trial", specs_of(SCHEMA), (("A", "B", "C"),), Settings(**settings))
+    members = tuple(Member(c.name, c.identity.public_bytes) for c in CLIENTS)
+    contract = Contract(study, "trial", specs_of(SCHEMA), (("A", "B", "C"),), Settings(**settings), members)
+    store.studies.move(study, [State.DRAFT], State.RUNNING, contract=contract)
+    return contract, [c.join(study, SCHEMA, contract.terms, contract.fingerprints.values()) for c in CLIENTS]
+
+
+def test_a_server_that_dies_among_graphs_asks_no_site_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = store_in(tmp_path)
+    contract, participants = begun(store)
+    runner = Runner(store, Hub(), Bell(), Metrics(), 1)
+
+    def die(*_arguments: object) -> None:
+        raise errors.RunInterruptedError("killed")
+
+    links = RunLinks(participants)
+    with monkeypatch.context() as patch:
+        patch.setattr("consilience.service.server.runner.documents_of", die)
+        with pytest.raises(errors.RunInterruptedError):
+            runner._discover(contract, links)  # type: ignore[arg-type]
+    assert links.asked > 0
+    again = RunLinks([])
+    runner._discover(contract, again)  # type: ignore[arg-type]
+    assert again.asked == 0
+    row = store.studies.get(contract.study)
+    assert row is not None
+    assert row.state is State.FINISHED
+    assert store.runs.journal(contract.study) == []
+    for name in ("result.json", "tests.csv", "report.html"):
+        assert store.runs.document(contract.study, name)
+
+
+def test_the_whole_run_from_its_journal_gives_the_same_documents(tmp_path: Path) -> None:
+    store = store_in(tmp_path)
+    contract, participants = begun(store, batching=Batching.ALL)
+    runner = Runner(store, Hub(), Bell(), Metrics(), 1)
+    cleared = []
+    store.runs.clear_journal = cleared.append  # type: ignore[method-assign]
+    runner._discover(contract, RunLinks(participants))  # type: ignore[arg-type]
+    first = store.runs.document(contract.study, "tests.csv")
+    store.database.write("update studies set state = 'running' where id = ?", (contract.study,))
+    links = RunLinks([])
+    runner._discover(contract, links)  # type: ignore[arg-type]
+    assert links.asked == 0
+    assert store.runs.document(contract.study, "tests.csv") == first
+    assert cleared == [contract.study] * 2
+
+
+def test_asking_ahead_takes_fewer_rounds_and_finds_the_same() -> None:
+    plain, ahead = cs.Server(CLIENTS), cs.Server(CLIENTS)
+    kept: list[CIResult] = []
+    wanted = cs.discover(StoredTest(plain, kept.extend, lambda: None))
+    found = cs.discover(StoredTest(ahead, kept.extend, lambda: None, ahead=True))
+    assert found.pags == wanted.pags
+    assert ahead.rounds < plain.rounds
+    assert len(kept) >= wanted.tests.height + found.tests.height
+
+
+def test_a_run_can_be_ended_in_any_round() -> None:
+    calls = 0
+
+    def check() -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise errors.RunCancelledError("enough")
+
+    with pytest.raises(errors.RunCancelledError):
+        cs.discover(StoredTest(cs.Server(CLIENTS), lambda _: None, check))

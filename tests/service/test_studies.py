@@ -1,0 +1,172 @@
+"""The life of a study over REST, and what cannot be asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from consilience.service.contract import decode_contract
+from consilience.service.session import Closing, Consent, Declaration, Declare, DeclareAsk, Declined, Proposal, Welcome
+from tests.service.helpers import STUDY, closed_with, connected, invited, joined, new_study
+
+
+def test_from_draft_to_cancelled(client: TestClient, ada: dict[str, str]) -> None:
+    study = new_study(client, ada)
+    base = f"/api/v1/studies/{study}"
+    assert client.put(base, json={**STUDY, "name": "renamed"}, headers=ada).json()["name"] == "renamed"
+    assert client.post(f"{base}/start", headers=ada).status_code == 409
+    assert client.post(f"{base}/open", headers=ada).json()["state"] == "open"
+    assert client.put(base, json=STUDY, headers=ada).status_code == 409
+    reply = client.post(f"{base}/start", headers=ada)
+    assert (reply.status_code, reply.json()["error"]) == (409, "TooFewClientsError")
+    joined(client, ada, study, "one")
+    joined(client, ada, study, "two")
+    assert [s["name"] for s in client.get(base, headers=ada).json()["sites"]] == ["one", "two"]
+    assert client.delete(f"{base}/sites/two", headers=ada).status_code == 204
+    joined(client, ada, study, "two")
+    assert client.post(f"{base}/start", headers=ada).json()["state"] == "running"
+    assert client.post(f"{base}/invitations", json={"site": "three"}, headers=ada).status_code == 409
+    assert client.delete(f"{base}/sites/two", headers=ada).status_code == 409
+    assert client.delete(base, headers=ada).status_code == 409
+    assert client.get(f"{base}/documents/result.json", headers=ada).status_code == 404
+    assert client.post(f"{base}/cancel", headers=ada).json()["state"] == "cancelled"
+    assert client.post(f"{base}/cancel", headers=ada).status_code == 409
+    kinds = [event["kind"] for event in client.get(f"{base}/log", headers=ada).json()]
+    assert kinds[:3] == ["created", "opened", "joined"]
+    assert "cancelled" in kinds
+    assert client.delete(base, headers=ada).status_code == 204
+    assert client.get(base, headers=ada).status_code == 404
+
+
+WRONG: list[dict[str, Any]] = [
+    {"settings": {"site_effects": "joint"}},
+    {"settings": {"alpha": 1.0}},
+    {"settings": {"min_contributors": 1}},
+    {"settings": {"engine": "guess"}},
+    {"settings": {"engine": "iod", "resolve": "optimal"}},
+    {"settings": {"tiers": [["A"], ["A"]]}},
+    {"settings": {"required": ["A => Z"]}},
+    {"settings": {"unknown": 1}},
+    {"variables": None},
+    {"datasets": [["A", "Z"]]},
+    {"datasets": [["A"]]},
+    {"datasets": []},
+    {"variables": [{"name": "A", "kind": "continuous"}, {"name": "A", "kind": "continuous"}]},
+    {"variables": [{"name": "A", "kind": "continuous"}, {"name": "C", "kind": "ordinal"}]},
+    {"variables": [{"name": "A", "kind": "continuous"}, {"name": "C", "kind": "binary", "levels": ["a", "b", "c"]}]},
+    {"name": ""},
+    {"name": "two\nlines"},
+]
+
+
+@pytest.mark.parametrize("change", WRONG, ids=range(len(WRONG)))
+def test_what_makes_no_sense_is_refused_with_the_way_out(client: TestClient, ada: dict[str, str], change: dict[str, Any]) -> None:
+    reply = client.post("/api/v1/studies", json={**STUDY, **change}, headers=ada)
+    assert reply.status_code == 422, reply.text
+    assert client.get("/api/v1/studies", headers=ada).json() == []
+
+
+def test_joint_effects_need_to_be_meant(client: TestClient, ada: dict[str, str]) -> None:
+    study = new_study(client, ada, settings={"site_effects": "joint", "allow_joint": True})
+    assert client.get(f"/api/v1/studies/{study}", headers=ada).json()["settings"]["site_effects"] == "joint"
+
+
+def test_over_a_network_a_drop_out_stops_the_study_by_default(client: TestClient, ada: dict[str, str]) -> None:
+    study = new_study(client, ada)
+    assert client.get(f"/api/v1/studies/{study}", headers=ada).json()["settings"]["on_dropout"] == "stop"
+
+
+def test_a_site_is_asked_for_its_variables_only_where_none_are_declared(client: TestClient, ada: dict[str, str]) -> None:
+    study = new_study(client, ada, variables=None, datasets=None)
+    one, two = joined(client, ada, study, "one"), joined(client, ada, study, "two")
+    client.post(f"/api/v1/studies/{study}/open", headers=ada)
+    told = {"one": ("A", "B"), "two": ("B", "C")}
+    for identity, names in ((one, told["one"]), (two, told["two"])):
+        with connected(client, study) as hand:
+            assert isinstance(hand.prove(identity), Welcome)
+            assert isinstance(hand.receive(), DeclareAsk)
+            hand.send(Declare(tuple(Declaration(n, "continuous", (), False, False, "", "") for n in names)))
+            while not _site(client, ada, study, identity.fingerprint_text)["declared"]:
+                pass
+    with connected(client, study) as hand:
+        hand.prove(one)
+        hand.receive()
+        assert client.post(f"/api/v1/studies/{study}/start", headers=ada).status_code == 200
+        proposal = hand.receive()
+        assert isinstance(proposal, Proposal)
+        contract = decode_contract(proposal.contract)
+        assert contract.datasets == (("A", "B"), ("B", "C"))
+        assert contract.queried
+        hand.send(Declined("no"))
+        closing = hand.receive()
+        assert isinstance(closing, Closing)
+        assert (closing.state, "does not consent: no" in closing.message) == ("failed", True)
+    with connected(client, study) as hand:  # who comes later is told at once
+        hand.prove(two)
+        assert isinstance(hand.receive(), Closing)
+
+
+def _site(client: TestClient, ada: dict[str, str], study: str, fingerprint: str) -> dict[str, Any]:
+    sites = client.get(f"/api/v1/studies/{study}", headers=ada).json()["sites"]
+    found: dict[str, Any] = next(s for s in sites if s["fingerprint"] == fingerprint)
+    return found
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        (Declaration("A", "strange", (), False, False, "", ""),),
+        (Declaration("A", "ordinal", (), False, False, "", ""),),
+        (Declaration("A", "continuous", (), False, False, "", ""),) * 2,
+        tuple(Declaration(f"V{i}", "continuous", (), False, False, "", "") for i in range(65)),
+        (),
+    ],
+)
+def test_declarations_that_make_no_sense_end_the_connection(
+    client: TestClient, ada: dict[str, str], wrong: tuple[Declaration, ...]
+) -> None:
+    study = new_study(client, ada, variables=None, datasets=None)
+    one = joined(client, ada, study, "one")
+    with connected(client, study) as hand:
+        hand.prove(one)
+        hand.receive()
+        hand.send(Declare(wrong))
+        assert closed_with(hand) == 4400
+
+
+def test_a_declaration_is_not_taken_where_the_schema_is_fixed(client: TestClient, ada: dict[str, str]) -> None:
+    study = new_study(client, ada)
+    one = joined(client, ada, study, "one")
+    with connected(client, study) as hand:
+        hand.prove(one)
+        hand.send(Declare((Declaration("A", "continuous", (), False, False, "", ""),)))
+        assert closed_with(hand) == 4400
+
+
+@pytest.mark.parametrize("name", ["../x", "", "a" * 65, "semi;colon", "new\nline", " leading"])
+def test_names_of_sites_are_plain(client: TestClient, ada: dict[str, str], name: str) -> None:
+    study = new_study(client, ada)
+    assert client.post(f"/api/v1/studies/{study}/invitations", json={"site": name}, headers=ada).status_code == 422
+
+
+def test_a_name_is_taken_once(client: TestClient, ada: dict[str, str]) -> None:
+    study = new_study(client, ada)
+    joined(client, ada, study, "one")
+    assert client.post(f"/api/v1/studies/{study}/invitations", json={"site": "one"}, headers=ada).status_code == 403
+    assert invited(client, ada, study, "two").site == "two"
+
+
+def test_a_deleted_study_is_over_for_its_sites(client: TestClient, ada: dict[str, str]) -> None:
+    study = new_study(client, ada)
+    one = joined(client, ada, study, "one")
+    with connected(client, study) as hand:
+        assert isinstance(hand.prove(one), Welcome)
+        assert client.delete(f"/api/v1/studies/{study}", headers=ada).status_code == 204
+        closing = hand.receive()
+        assert isinstance(closing, Closing)
+        assert closing.message == "deleted by its owner"
+        hand.send(Consent(bytes(32), bytes(64)))
+        assert closed_with(hand) == 4400
+    assert client.get("/health").status_code == 200

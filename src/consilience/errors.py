@@ -86,6 +86,7 @@
     │   ├── UndirectedEdgeError      an undirected edge (selection bias), where only latent variables are allowed for
     │   └── InvalidPAGError          a PAG that stands for no Markov equivalence class
     ├── KnowledgeError               background knowledge that cannot be read, contradicts itself or names strange variables
+    ├── PValueError                  a CI test answered with something that is no p-value
     └── QuestionError                a conditional-independence question that has no meaning
         ├── UnknownVariableError     a variable that no site measures and no schema declares
         ├── SameVariableError        X and Y are one variable
@@ -145,6 +146,7 @@ __all__ = [
     "OptionError",
     "OutsideSchemaError",
     "OwnKeyError",
+    "PValueError",
     "PairSecretsError",
     "ProtocolError",
     "QuestionError",
@@ -542,6 +544,10 @@ class UndirectedEdgeError(GraphError):
 
 class InvalidPAGError(GraphError):
     """A PAG that stands for no Markov equivalence class."""
+
+
+class PValueError(ConsilienceError):
+    """A CI test answered with something that is no p-value."""
 
 
 class KnowledgeError(ConsilienceError, ValueError):

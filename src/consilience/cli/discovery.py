@@ -13,6 +13,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from consilience.cli.show import kinds_table, show_discovery
 from consilience.cli.sites import Method, clients_of, make_test, write_ledgers
+from consilience.errors import OptionError
 from consilience.glm.layout import Ordinal, SiteEffects
 from consilience.graph import PAG
 from consilience.graph.drawing import Positions
@@ -59,6 +60,8 @@ def discovery(
 
     Example: consilience discover --out result muenster.csv marburg.csv
     """
+    if out is not None:
+        _prepare(out)
     known = None if knowledge is None else Knowledge.from_toml(knowledge)
     clients = clients_of(files, kind, levels)
     test = make_test(clients, method, site_effects, ordinal)
@@ -94,9 +97,16 @@ def discovery(
     raise typer.Exit(0 if found.pags else 3)
 
 
+def _prepare(out: Path) -> None:
+    """Make the folder before any work is done, so that none is lost for want of it."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OptionError(f"--out is a folder that exists or can be made; got {out} ({error.strerror}).") from error
+
+
 def _write(found: Discovery, out: Path) -> None:
     """The report, drawings of the summary, all PAGs and local PAGs, the whole result as JSON, the CI table as CSV."""
-    out.mkdir(parents=True, exist_ok=True)
     found.to_html(out / "report.html")
     positions = common_positions(found)
     (out / "summary.svg").write_text(found.summary.to_svg(positions=positions), encoding="utf-8")

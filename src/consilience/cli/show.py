@@ -83,7 +83,7 @@ def show_discovery(found: Discovery, console: Console) -> None:
     for held, pag in zip(found.datasets, found.local_pags, strict=True):
         console.print(f"[bold]data set {escape(', '.join(held))}[/]: {escape(str(pag))}", highlight=False)
     count = f"{len(found.pags)}{'' if found.complete else ' or more'}"
-    best = found.resolve == "optimal" and found.conflicts
+    best = found.resolve == "optimal" and (found.overruled or found.conflicts)
     verb = f"overrule{'s' if count == '1' else ''} the least" if best else f"agree{'s' if count == '1' else ''} with every data set"
     console.print(
         f"\n[bold]{count} PAG{'' if count == '1' else 's'} {verb}[/] ({found.tests.height} tests at {found.alpha:g})",

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from consilience.citest.interface import CITest
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult
+from consilience.errors import PValueError
 from consilience.graph.working import bits
 
 __all__ = ["Decisions", "Key"]
@@ -32,6 +33,11 @@ class Decisions:
         new = [key for key in dict.fromkeys(keys) if key not in self.results]
         if new:
             answers = self._test.answer([self._question(key) for key in new])
+            for answer in answers:
+                if not 0.0 <= answer.p_value <= 1.0:
+                    raise PValueError(
+                        f"A CI test answers with a p-value between 0 and 1; got {answer.p_value!r} for {answer.x} ⫫ {answer.y}."
+                    )
             self.results |= dict(zip(new, answers, strict=True))
 
     def _question(self, key: Key) -> Question:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from functools import cache
 from importlib.metadata import version
+from itertools import chain
 from typing import Any
 
 from consilience.citest.interface import CITest
@@ -15,7 +16,7 @@ from consilience.citest.result import to_frame
 from consilience.errors import OptionError, check_number, check_option, check_whole
 from consilience.graph.graphs import PAG
 from consilience.graph.working import mask_of
-from consilience.iod.decisions import Decisions
+from consilience.iod.decisions import Decisions, Key
 from consilience.iod.discovery import Discovery
 from consilience.iod.evidence import Decision, Ruling, Source, rulings, verdicts
 from consilience.iod.exact.problem import Problem, Rule
@@ -170,8 +171,12 @@ def _weighed(decisions: Decisions, findings: list[Ruling], searches: Sequence[Lo
     """What is weighed against each other: every test of every data set, or, where these are too many, the findings and what else was
     found without conditioning. (An adjacency given up for its weakest test does not take the strong dependences of the pair with it.)
     """
-    keys = dict.fromkeys(key for search in searches for key in search.all_tests(max_given))
-    if len(keys) <= MOST_TESTS:
+    keys: dict[Key, None] = {}
+    for key in chain.from_iterable(local.all_tests(max_given) for local in searches):
+        keys[key] = None
+        if len(keys) > MOST_TESTS:  # of twenty variables there are fifty million
+            break
+    else:
         decisions.ask(keys)
         return verdicts(decisions)
     said = {(ruling.decision.x, ruling.decision.y, ruling.decision.given) for ruling in findings}

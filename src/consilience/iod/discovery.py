@@ -23,8 +23,9 @@ class Discovery:
     ``pags`` are ranked, best first; ``scores`` is the weight of the CI decisions that each contradicts (0: none). ``complete`` is False if
     a limit cut the list short; ``summary`` says what holds in all, some or none of the graphs, listed or not.
 
-    ``conflicts`` are decisions that cannot hold together, and could with any one of them left out: they say why the list is empty, or
-    why, with ``resolve="optimal"``, decisions had to be ``overruled``. Where several graphs tie, ``overruled`` has what at least one of
+    ``conflicts`` are decisions of the local graphs that cannot hold together, and could with any one of them left out: they say why a
+    strict list is empty. With ``resolve="optimal"`` decisions are ``overruled``; where all tests are weighed, this may happen without such
+    a conflict. Where several graphs tie, ``overruled`` has what at least one of
     them gives up, and :meth:`contradicted` tells which.
 
     ``local_pags`` has one PAG per data set, ``tests`` one row per CI test that was used, ``candidates`` counts the graphs that were
@@ -109,7 +110,9 @@ class Discovery:
 
     def __repr__(self) -> str:
         more = "" if self.complete else " or more"
-        return f"Discovery({len(self.pags)}{more} PAGs from {len(self.datasets)} data sets, {self.tests.height} tests)"
+        count, sets = len(self.pags), len(self.datasets)
+        graphs, held = "PAG" if count == 1 and not more else "PAGs", "data set" if sets == 1 else "data sets"
+        return f"Discovery({count}{more} {graphs} from {sets} {held}, {self.tests.height} tests)"
 
 
 def _plain(pag: PAG) -> dict[str, Any]:

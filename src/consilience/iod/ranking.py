@@ -44,4 +44,4 @@ def scores(mags: Sequence[MarkSets], decisions: Decisions, locals_: Sequence[Loc
 def _contradicted(mag: MarkSets, keys: Sequence[Key], decisions: Decisions) -> float:
     separation = Separation(mag)
     wrong = [key for key in keys if separation.separated(*key) != decisions.independent(key)]
-    return sum(weight(decisions.p_value(key), decisions.alpha) for key in wrong)
+    return sum((weight(decisions.p_value(key), decisions.alpha) for key in wrong), start=0.0)

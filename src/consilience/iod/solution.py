@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from consilience.graph.equivalence import pag_to_mag_marks
 from consilience.graph.graphs import PAG
@@ -70,18 +71,31 @@ def solve_exact(problem: Problem, names: tuple[str, ...], clock: Clock, limit: i
     """By the constraint solver; with ``optimal``, decisions are given up where they contradict each other."""
     listing = solve_strict(problem, clock, 1 if optimal else limit)
     conflicts = () if listing.mags or not listing.complete else _explained(problem, clock)
-    if optimal:
+    if optimal and not _all_agree(problem, listing):
         listing = solve_optimal(problem, clock, limit)
+    elif optimal:
+        listing = solve_strict(problem, clock, limit)
     return _solution(problem, names, listing, clock, conflicts, strict=not optimal)
+
+
+def _all_agree(problem: Problem, listing: Listing) -> bool:
+    """True if nothing need be given up: a graph that agrees with all findings agrees with all that is weighed.
+
+    The findings must be among what is weighed, and every data set tested completely: then all graphs that agree with the findings say the
+    same within the data sets.
+    """
+    findings = {ruling.decision for ruling in problem.rulings} <= {ruling.decision for ruling in problem.weighed}
+    complete = all(local.complete for local in problem.locals_)
+    return findings and complete and bool(listing.mags) and not problem.contradicted(listing.mags[0])
 
 
 def _solution(
     problem: Problem, names: tuple[str, ...], listing: Listing, clock: Clock, conflicts: tuple[Decision, ...], *, strict: bool
 ) -> Solution:
     graphs = []
-    for number, mag in enumerate(listing.mags):
+    for number, (mag, pag) in enumerate(zip_longest(listing.mags, listing.pags)):
         try:
-            graphs.append(PAG._trusted(graph_of(mag, problem, listing.program, clock), names))
+            graphs.append(PAG._trusted(graph_of(mag, problem, listing.program, clock, pag), names))
         except TimeIsUp:  # the rest would lack marks that follow from knowledge
             listing = replace(listing, mags=listing.mags[:number], complete=False)
             break

@@ -15,25 +15,30 @@ __all__ = ["Listing", "graph_of", "list_classes", "solve_optimal", "solve_strict
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listing:
-    """A member MAG of every class that was found, whether these are all, and the program to ask further questions."""
+    """A member MAG of every class that was found, whether these are all, the program to ask further questions, and the classes' PAGs."""
 
     mags: tuple[MarkSets, ...]
     complete: bool
     program: Program | None = None
+    pags: tuple[MarkSets, ...] = ()
 
 
 def list_classes(program: Program, clock: Clock, limit: int | None) -> Listing:
     """One MAG of each class, at most ``limit`` of them."""
     mags: list[MarkSets] = []
+    pags: list[MarkSets] = []
+    complete = True
     try:
         for mag in program.classes(clock):
             if limit is not None and len(mags) == limit:
-                return Listing(tuple(mags), complete=False, program=program)
+                complete = False
+                break
+            pags.append(mag_to_pag_marks(mag))
             mags.append(mag)
             clock.words = f"solving: {len(mags)} PAGs so far"
     except TimeIsUp:
-        return Listing(tuple(mags), complete=False, program=program)
-    return Listing(tuple(mags), complete=True, program=program)
+        complete = False
+    return Listing(tuple(mags), complete, program, tuple(pags))
 
 
 def solve_strict(problem: Problem, clock: Clock, limit: int | None) -> Listing:
@@ -57,9 +62,9 @@ def solve_optimal(problem: Problem, clock: Clock, limit: int | None) -> Listing:
     return found if proved else replace(found, complete=False)
 
 
-def graph_of(mag: MarkSets, problem: Problem, program: Program | None, clock: Clock) -> MarkSets:
-    """The PAG of a MAG's class; with background knowledge, the marks that all members share that obey it."""
-    pag = mag_to_pag_marks(mag)
+def graph_of(mag: MarkSets, problem: Problem, program: Program | None, clock: Clock, pag: MarkSets | None = None) -> MarkSets:
+    """The PAG of a MAG's class, if it is not at hand; with background knowledge, the marks that all members share that obey it."""
+    pag = mag_to_pag_marks(mag) if pag is None else pag
     if problem.rules and program is not None and pag.has_circles():
         shared = program.shared(clock, program.signature(mag))
         for mark, ends in ((ARROW, shared.arrows), (TAIL, shared.tails)):

@@ -31,18 +31,21 @@ def outline(problem: Problem, program: Program, graphs: Iterable[MarkSets], cloc
     """
     clock.words = "summarising"
     try:
+        clock.tick()
         asked = _Asked(problem, program, graphs, clock)
     except TimeIsUp:
         return dict.fromkeys(_pairs(program.n), "unknown"), {(*end, m): "unknown" for end in _ends(program.n) for m in MARKS}
     edges = {pair: _status(here=asked.edge(*pair), elsewhere=asked.gap(*pair)) for pair in _pairs(program.n)}
     marks: dict[End, str] = {}
+    time_is_up = False
     for x, y in _ends(program.n):
-        there: dict[str, bool | None] = {}
-        for mark in MARKS:
+        there: dict[str, bool | None] = dict.fromkeys(MARKS)
+        for mark in MARKS if not time_is_up else ():
             try:
                 there[mark] = asked.mark(x, y, mark)
-            except TimeIsUp:
-                there[mark] = None
+            except TimeIsUp:  # what is left stays open
+                time_is_up = True
+                break
         for mark in MARKS:
             others = [there[other] for other in MARKS if other != mark] + [asked.gap(min(x, y), max(x, y))]
             elsewhere = True if True in others else None if None in others else False

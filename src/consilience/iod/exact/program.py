@@ -110,6 +110,7 @@ class Program:
                 if model is None:
                     return
                 yield model
+                clock.tick()
 
     def holds(self, number: int) -> int:
         """The literal that says that decision ``number`` holds."""
@@ -134,7 +135,6 @@ class Program:
             mag = self._graph(model)
             yield mag
             model.context.add_clause([-literal for literal in self.signature(mag)])
-            clock.tick()
 
     def _graph(self, model: clingo.Model) -> MarkSets:
         mag = MarkSets.empty(self.n)

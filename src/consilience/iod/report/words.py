@@ -47,7 +47,7 @@ def headline(found: Found) -> str:
         counts = sorted({len(found.contradicted(number)) for number in range(n)})
         least = counted(counts[0], "decision") if len(counts) == 1 else f"{counts[0]} to {counted(counts[-1], 'decision')}"
         best = "One contradicts the least evidence: it" if n == 1 else f"{n:,} contradict the least evidence: each"
-        return f"No graph agrees with all decisions. {best} overrules {least}."
+        return f"No graph agrees with all that was weighed. {best} overrules {least}."
     if n == 0:
         return "No graph agrees with all decisions: some of them contradict each other."
     return "Exactly one graph agrees with every data set." if n == 1 else f"{n:,} graphs agree with every data set."

@@ -114,7 +114,7 @@ def _checks(checks: Sequence[Check]) -> str:
     verdict = "All of them hold." if not failed else f"**{len(failed)} of {len(checks)} do not hold.**"
     rows = tuple((check.claim, "yes" if check.holds else "**no**", check.detail) for check in checks)
     table = StudyTable("checks", "", ("claim", "holds", "numbers"), rows, left=3)
-    return f"The thresholds were fixed before the run. {verdict}\n\n{table.to_markdown()}"
+    return f"{verdict}\n\n{table.to_markdown()}"
 
 
 def _with_titles(tables: dict[str, StudyTable], names: Sequence[str]) -> list[str]:

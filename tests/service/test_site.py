@@ -339,6 +339,9 @@ def test_damage_that_is_not_at_the_end_is_an_error(tmp_path: Path) -> None:
         with pytest.raises(errors.RecordsError, match=f"byte {sizes[1]} is damaged"):
             DiskMemory(file)
         assert file.read_bytes() == whole
+    file.write_bytes(data[: sizes[2]] + (200).to_bytes(4, "big") + data[sizes[2] + 4 :])  # the last is whole, its length is not: not torn
+    with pytest.raises(errors.RecordsError, match=f"byte {sizes[2]} is damaged"):
+        DiskMemory(file)
 
 
 @pytest.mark.parametrize("kind", [DiskLedger, DiskMemory])

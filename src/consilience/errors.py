@@ -67,6 +67,7 @@
     ├── ServiceError                 the study server or the site agent cannot work
     │   ├── ConfigurationError       a setting that cannot be used
     │   ├── StoreError               the server's database cannot be used
+    │   ├── RecordsError             a site's ledger or memory cannot be read or written
     │   └── UnreachableError         the server cannot be reached, or does not answer as one
     ├── MissingPackageError          an optional package is needed for this and is not installed
     ├── ForeignResultsError          a folder holds the results of another study, or of other code
@@ -153,6 +154,7 @@ __all__ = [
     "RareLevelError",
     "RateLimitError",
     "ReadError",
+    "RecordsError",
     "RefusalError",
     "RepeatedQuestionError",
     "RepeatedRoundError",
@@ -472,6 +474,10 @@ class ConfigurationError(ServiceError, ValueError):
 
 class StoreError(ServiceError):
     """The server's database cannot be used."""
+
+
+class RecordsError(ServiceError):
+    """A site's ledger or memory cannot be read or written."""
 
 
 class UnreachableError(ServiceError):

@@ -53,6 +53,7 @@ class Guard:
         for announced in request.announced:
             self._check_announced(announced, len(members))
         self._check_schema(request.body)
+        self._check_sizes(request.body)
         self._check_method(request.body)
         self._check_coding(request.body)
         self._check_limits(request.body)
@@ -73,6 +74,18 @@ class Guard:
             )
         if self._announced.setdefault(announced.variables, announced) != announced:
             raise FalseCountsError(f"Other counts were announced for {', '.join(announced.variables)} before, in the same run.")
+
+    def _check_sizes(self, request: Request) -> None:
+        """No test given more variables than agreed: two are tested, the others are the conditioning set."""
+        if self.terms.max_given is None or isinstance(request, Locate):
+            return
+        sets = request.sets if isinstance(request, Survey) else samples_of(request)
+        largest = max(sets, key=len, default=())
+        if len(largest) > self.terms.max_given + 2:
+            raise WrongTermsError(
+                f"The study's conditioning sets have at most {self.terms.max_given} variables, so that a request is over at most "
+                f"{self.terms.max_given + 2}; got {len(largest)}."
+            )
 
     def _check_method(self, request: Request) -> None:
         """Only what the study's method needs: p-values with Fisher's, sums of models with the other; no locations but where agreed."""

@@ -12,7 +12,7 @@ import polars as pl
 
 from consilience.citest.requests import Evaluate, LocalTests, Locate, Products, Request, Survey
 
-__all__ = ["Entry", "Ledger", "in_words"]
+__all__ = ["Entry", "Ledger", "in_words", "printable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,10 @@ class Ledger:
         self._clock = clock
 
     def add(self, study: str, run: str, number: int, what: str, numbers: int, n_bytes: int, *, masked_with: int, refused: str = "") -> None:
-        """Append one line."""
+        """Append one line. Names in it may be anybody's: what is not printable is escaped."""
         time = self._clock().isoformat(timespec="milliseconds")
         number = min(max(number, 0), 2**64 - 1)
-        entry = Entry(time, study, run, number, what, numbers, n_bytes, masked_with, refused)
+        entry = Entry(time, study, run, number, printable(what), numbers, n_bytes, masked_with, printable(refused))
         self.keep(entry)
         self._entries.append(entry)
 
@@ -89,6 +89,15 @@ class Ledger:
     def write(self, path: Path) -> None:
         """Write the ledger as JSON Lines."""
         path.write_text(self.lines(), encoding="utf-8")
+
+
+def printable(text: str) -> str:
+    r"""The text with everything escaped that would move a cursor, turn the writing round or end a line.
+
+    >>> print(printable("Größe\x1b[2J\u2028"))
+    Größe\x1b[2J\u2028
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def in_words(request: Request) -> str:

@@ -101,6 +101,10 @@ class Participant:
             raise WrongRosterError("This run has begun already; its keys cannot be exchanged again.")
         self._check_members(present)
         own = self._key
+        if self.terms.network and (len(present) < 2 or not self.terms.masking):
+            raise WrongRosterError(
+                f"Over a network every answer is masked, which needs at least 2 sites; got a run with {len(present)}. Nothing is sent."
+            )
         others = [key for key in keys if key.fingerprint != self.fingerprint] if self.terms.masking else []
         secrets = {key.fingerprint: pair_secret(own, key, run, self.members) for key in others}
         # a study of one site has nobody to mask with: only counts and statistics of its own tests leave it

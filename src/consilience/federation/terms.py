@@ -29,6 +29,9 @@ class Method(StrEnum):
 class Terms(msgspec.Struct, frozen=True):
     """The settings of a study, the same for its server and for every site. Requests that differ from them are refused.
 
+    ``max_given`` bounds conditioning sets (None: no bound). ``network`` says that answers travel: then none leaves unmasked, not even
+    that of a study of one site.
+
     >>> Terms(min_rows=50).disclosure.refusal(4, 20)
     '20 rows are fewer than the 50 that the study asks for'
     """
@@ -42,6 +45,8 @@ class Terms(msgspec.Struct, frozen=True):
     on_dropout: Dropout = Dropout.RESTART
     masking: bool = True
     method: Method = Method.FEDCI
+    max_given: int | None = None
+    network: bool = False
 
     @property
     def disclosure(self) -> Disclosure:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from consilience.data.schema import Schema
+from consilience.federation.ledger import printable
 from consilience.federation.messages import VERSION
 from consilience.federation.terms import Dropout, Method, Terms
 from consilience.federation.wire import decode_wire
@@ -62,7 +63,7 @@ class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def terms(self) -> Terms:
         """What requests are held against."""
-        return terms_of(self.settings)
+        return msgspec.structs.replace(terms_of(self.settings), max_given=self.settings.max_given, network=True)
 
     @property
     def fingerprints(self) -> dict[str, bytes]:
@@ -70,12 +71,12 @@ class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return {member.name: member.fingerprint for member in self.members}
 
     def lines(self) -> list[str]:
-        """The contract in words, for the owner of a site."""
+        """The contract in words, for the owner of a site; what is not printable in it is escaped."""
         s, known = self.settings, knowledge_of(self.settings)
         kinds = (f"{v.name} ({v.kind.value}{': ' + ', '.join(v.levels) if v.levels else ''})" for v in self.variables)
         most = "of any size" if s.max_given is None else f"of at most {s.max_given}"
         gone = "the run stops" if s.on_dropout is Dropout.STOP else "the batch restarts with the others"
-        return [
+        lines = [
             f"study {self.name!r} ({self.study})",
             f"variables: {'; '.join(kinds)}",
             f"variable sets: {' | '.join(', '.join(names) for names in self.datasets)}",
@@ -86,6 +87,7 @@ class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             f"when a site is gone, {gone}",
             *(f"site {m.name!r}: {fingerprint_text(m.fingerprint)}" for m in self.members),
         ]
+        return [printable(line) for line in lines]
 
 
 def warnings_of(contract: Contract) -> list[str]:

@@ -50,6 +50,7 @@ def join(home: Home, invitation: Invitation, *, ca: str = "", insecure: bool = F
     kept all the same: if it was, the next connection works, since that rests on the identity alone.
     """
     url, identity = check_url(invitation.url, insecure=insecure), home.identity()
+    home.check(invitation)  # before it is used up
     context = context_of(invitation, ca)
     with httpx.Client(verify=context, timeout=SECONDS) as client:
         told = _get(client, f"{url}/health")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from dataclasses import asdict
@@ -10,7 +11,7 @@ from typing import IO
 
 import msgspec
 
-from consilience.errors import ConfigurationError
+from consilience.errors import ChangedIdentityError, ConfigurationError, RecordsError
 from consilience.federation.ledger import Entry, Ledger
 from consilience.federation.memory import Memory, Record
 from consilience.secagg import Identity
@@ -69,9 +70,26 @@ class Home:
             raise ConfigurationError(f"Say which study is meant with --study; this site has joined: {names}.")
         return found[0]
 
+    def check(self, invitation: Invitation) -> StudyFolder:
+        """The folder for an invitation's study; an error if this site has joined that study elsewhere, or as another."""
+        folder = StudyFolder(self.path / "studies" / check_study_id(invitation.study))
+        if (folder.path / "study.json").exists():
+            joined = folder.joined
+            for what, old, new in (
+                ("server's address", joined.url, invitation.url),
+                ("server's identity", joined.server, invitation.server.hex()),
+                ("site's name", joined.site, invitation.site),
+            ):
+                if old != new:
+                    raise ChangedIdentityError(
+                        f"This site has joined the study {invitation.study} before, and the {what} must be what it was, {old!r}; the "
+                        f"invitation says {new!r}. Ask the study's owner; if that is meant, join with another --home."
+                    )
+        return folder
+
     def enter(self, invitation: Invitation) -> StudyFolder:
         """Keep what an invitation says. Its secret is not kept: it was used up."""
-        folder = StudyFolder(self.path / "studies" / check_study_id(invitation.study))
+        folder = self.check(invitation)
         joined = Joined(invitation.url, invitation.study, invitation.site, invitation.server.hex(), invitation.certificate)
         write_private(folder.path / "study.json", msgspec.json.encode(joined))
         return folder
@@ -115,16 +133,45 @@ class StudyFolder:
 
 
 class _Appending:
-    """A file that only grows, synced after every addition."""
+    """A file that only grows, synced after every addition. What cannot be written as a whole is taken back, and is the last attempt.
 
-    def __init__(self, path: Path) -> None:
+    ``torn`` says that something incomplete stands behind the first ``whole`` bytes; it is cut off before the first addition.
+    """
+
+    def __init__(self, path: Path, whole: int, *, torn: bool) -> None:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._path, self._whole, self._torn, self._broken = path, whole, torn, False
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
     def add(self, data: bytes) -> None:
-        while data:
-            data = data[os.write(self._file, data) :]
-        os.fsync(self._file)
+        if self._broken:
+            raise RecordsError(f"{str(self._path)!r} could not be written before, so nothing more is answered. Start this site again.")
+        try:
+            if self._torn:
+                os.ftruncate(self._file, self._whole)
+                self._torn = False
+            self._whole = os.fstat(self._file).st_size
+            while data:
+                data = data[os.write(self._file, data) :]
+            os.fsync(self._file)
+        except BaseException as error:
+            self._broken = True
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._file, self._whole)
+                os.fsync(self._file)
+            if not isinstance(error, OSError):
+                raise
+            raise RecordsError(
+                f"{str(self._path)!r} must be on disk before anything is answered, and cannot be written: {error.strerror}. "
+                f"Nothing was sent. Make room, or whatever else it needs, and start this site again."
+            ) from None
+
+
+def _damaged(path: Path, where: str) -> RecordsError:
+    return RecordsError(
+        f"{str(path)!r} must be whole but for its very end; {where} is damaged. Restore the file from a backup, or leave the study: "
+        f"without it this site does not know what it has answered."
+    )
 
 
 class DiskLedger(Ledger):
@@ -132,16 +179,17 @@ class DiskLedger(Ledger):
 
     def __init__(self, path: Path) -> None:
         super().__init__()
-        if path.exists():
-            lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-            self._entries += [Entry(**json.loads(line)) for line in lines if line.endswith("\n")]  # the last may be torn
-            if lines and not lines[-1].endswith("\n"):
-                write_private(path, "".join(lines[:-1]).encode())
-        self._disk = _Appending(path)
+        *lines, rest = (path.read_bytes() if path.exists() else b"").split(b"\n")  # what follows the last line end is torn
+        for number, line in enumerate(lines, start=1):
+            try:
+                self._entries.append(msgspec.convert(json.loads(line), Entry))
+            except (ValueError, msgspec.MsgspecError):
+                raise _damaged(path, f"line {number}") from None
+        self._disk = _Appending(path, sum(len(line) + 1 for line in lines), torn=bool(rest))
 
     def keep(self, entry: Entry) -> None:
         """Write one line."""
-        self._disk.add((json.dumps(asdict(entry), ensure_ascii=False) + "\n").encode())
+        self._disk.add((json.dumps(asdict(entry)) + "\n").encode())
 
 
 class DiskMemory(Memory):
@@ -152,14 +200,18 @@ class DiskMemory(Memory):
         whole = 0
         data = path.read_bytes() if path.exists() else b""
         while len(data) >= whole + 4:
-            size = int.from_bytes(data[whole : whole + 4], "big")
-            if len(data) < whole + 4 + size:
-                break
-            self.recall(msgspec.msgpack.decode(data[whole + 4 : whole + 4 + size], type=Record))
-            whole += 4 + size
-        if whole < len(data):
-            write_private(path, data[:whole])
-        self._disk = _Appending(path)
+            end = whole + 4 + int.from_bytes(data[whole : whole + 4], "big")
+            try:
+                record = msgspec.msgpack.decode(data[whole + 4 : end], type=Record)
+            except msgspec.DecodeError as error:
+                if end > len(data) and "truncated" in str(error):  # the beginning of a record, and nothing else: torn
+                    break
+                raise _damaged(path, f"the record at byte {whole}") from None
+            if end > len(data):
+                raise _damaged(path, f"the record at byte {whole}")
+            self.recall(record)
+            whole = end
+        self._disk = _Appending(path, whole, torn=whole < len(data))
 
     def keep(self, record: Record) -> None:
         """Write one record."""

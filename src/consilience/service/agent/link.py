@@ -16,6 +16,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI, ProxyError
 
 from consilience.errors import AccessError, ChangedIdentityError, ProtocolError, UnreachableError
+from consilience.federation.ledger import printable
 from consilience.federation.messages import VERSION
 from consilience.federation.wire import FRAME_BYTES, Assembler, Refused, decode_wire, encode_wire, frames
 from consilience.secagg import Identity
@@ -34,6 +35,7 @@ from consilience.service.session import (
     Hello,
     Token,
     TokenAsk,
+    Welcome,
     from_server,
     prove,
     verify_server,
@@ -45,6 +47,8 @@ BAD, FORBIDDEN, REPLACED = 4400, 4403, 4409
 MOST_REFUSALS = 5
 """Connections in a row that the server may refuse before the agent gives up: one alone may be a server under load."""
 HANDSHAKE_SECONDS = 30.0
+LATEST = 2**40
+"""No clock shows more seconds than this."""
 _log = logging.getLogger("consilience.client")
 
 
@@ -71,16 +75,15 @@ class Agent:
         self._joined, self._identity, self._config, self._say, self._jitter = joined, identity, config, say, jitter
         url = check_url(joined.url, insecure=config.insecure)
         self._uri = f"ws{url.removeprefix('http')}/api/v1/studies/{joined.study}/site"
+        self._attempt = self._refusals = 0
         self._context = context_of(joined, config.ca) if url.startswith("https://") else None
 
     async def run(self, site: Site) -> Outcome:
         """Answer until the study is over, whatever happens to the connection meanwhile."""
-        attempt = refusals = 0
         while True:
             try:
                 async with self._connect() as socket:
                     await self._open(socket)
-                    attempt = refusals = 0
                     return await self._answer(socket, site)
             except ssl.SSLCertVerificationError as error:
                 raise ChangedIdentityError(
@@ -92,15 +95,16 @@ class Agent:
                 reason = error.rcvd.reason if error.rcvd else "without a word"
                 if code == REPLACED:
                     raise AccessError("Another process has connected with this site's identity. This one stops.") from None
-                refusals += code in (BAD, FORBIDDEN)
-                why = f"the connection ended: {reason or code}"
+                self._refusals += code in (BAD, FORBIDDEN)
+                why = f"the connection ended: {printable(reason) or code}"
             except (OSError, InvalidHandshake, TimeoutError, ProxyError) as error:
                 why = f"no connection: {error or type(error).__name__}"
             except InvalidURI as error:
                 raise UnreachableError(f"{self._uri} is no address: {error}.") from None
-            if refusals >= MOST_REFUSALS:
-                raise AccessError(f"The server has refused this site {refusals} times; {why}. Ask the study's owner.")
-            pause, attempt = self._pause(attempt), attempt + 1
+            if self._refusals >= MOST_REFUSALS:
+                raise AccessError(f"The server has refused this site {self._refusals} times; {why}. Ask the study's owner.")
+            pause = self._pause(self._attempt)
+            self._attempt += 1
             self._say(f"{why}; again in {pause:.1f} seconds")
             await asyncio.sleep(pause)
 
@@ -135,10 +139,7 @@ class Agent:
             hello = Hello(self._identity.public_bytes, secrets.token_bytes(NONCE_BYTES))
             await self._send(socket, hello)
             challenge = await self._receive(socket, Assembler(HANDSHAKE_BYTES))
-            if not isinstance(challenge, Challenge) or challenge.version != VERSION or challenge.time < 0:
-                raise ProtocolError(f"A challenge of version {VERSION} must come first; got {type(challenge).__name__}.")
-            if (len(challenge.identity), len(challenge.nonce), len(challenge.signature)) != (PUBLIC_BYTES, NONCE_BYTES, SIGNATURE_BYTES):
-                raise ProtocolError("The parts of a challenge do not have the right lengths.")
+            challenge = _check_challenge(challenge)
             if challenge.identity != self._joined.server_key:
                 raise ChangedIdentityError(
                     "The server is not the one that this site has joined: its identity has changed. Nothing is sent. Ask the study's owner."
@@ -153,12 +154,14 @@ class Agent:
             message = await self._receive(socket, assembler)
             if isinstance(message, Closing):
                 token = await self._token(socket) if message.state == "finished" else ""
-                return Outcome(message.state, message.message, token)
+                return Outcome(printable(message.state), printable(message.message), token)
             reply = await asyncio.to_thread(site.handle, message)
+            if isinstance(message, Welcome):  # only now the server has taken this site's proof
+                self._attempt = self._refusals = 0
             if reply is None:
                 continue
             if isinstance(reply, Refused):
-                self._say(f"refused: {reply.message}")
+                self._say(f"refused: {printable(reply.message)}")
             await self._send(socket, reply)
             if isinstance(reply, Declined):
                 raise site.failure
@@ -182,6 +185,17 @@ class Agent:
             data = assembler.feed(frame)
             if data is not None:
                 return decode_wire(data, from_server)
+
+
+def _check_challenge(challenge: Any) -> Challenge:
+    """A challenge whose parts can be one; :class:`ProtocolError` else."""
+    if not isinstance(challenge, Challenge) or challenge.version != VERSION:
+        raise ProtocolError(f"A challenge of version {VERSION} must come first; got {type(challenge).__name__}.")
+    if (len(challenge.identity), len(challenge.nonce), len(challenge.signature)) != (PUBLIC_BYTES, NONCE_BYTES, SIGNATURE_BYTES):
+        raise ProtocolError("The parts of a challenge do not have the right lengths.")
+    if not 0 <= challenge.time <= LATEST:
+        raise ProtocolError(f"The time of a challenge must be seconds from 0 to {LATEST}; got {challenge.time}. Ask the study's owner.")
+    return challenge
 
 
 def _channel(socket: ClientConnection) -> bytes:

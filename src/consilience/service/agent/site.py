@@ -10,19 +10,25 @@ from consilience.errors import (
     ConsilienceError,
     DataError,
     DeclinedError,
+    KnowledgeError,
+    OptionError,
     ProtocolError,
     RefusalError,
     SchemaError,
+    ServiceError,
+    WrongRosterError,
     WrongTermsError,
 )
 from consilience.federation import Client
+from consilience.federation.ledger import Ledger
 from consilience.federation.messages import VERSION
 from consilience.federation.participant import Participant
-from consilience.federation.wire import Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, Round
+from consilience.federation.wire import Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, Round, encode_wire
 from consilience.secagg import fingerprint_text, read_fingerprint
 from consilience.service.agent.home import StudyFolder
 from consilience.service.contract import Contract, decode_contract, warnings_of
 from consilience.service.session import Consent, Declaration, Declare, DeclareAsk, Declined, Proposal, Welcome, consent_context
+from consilience.service.settings import checked
 
 __all__ = ["Ask", "Site"]
 
@@ -48,6 +54,7 @@ class Site:
         self._peers = {name: read_fingerprint(text) for name, text in (peers or {}).items()}
         self._accepted = folder.contract
         self._participant: Participant | None = None
+        self._ledger: Ledger | None = None
         self.failure: ConsilienceError = RefusalError("You have not agreed. Nothing has left this site.")
 
     def handle(self, message: Any) -> Any:
@@ -64,6 +71,8 @@ class Site:
             raise ProtocolError(f"{type(message).__name__} has no place here.")
         try:
             return self._work(message)
+        except ServiceError:  # what is wrong with this site's files is its owner's business
+            raise
         except ConsilienceError as error:
             return Refused(type(error).__name__, str(error))
 
@@ -82,16 +91,29 @@ class Site:
         return Answer(message.request.run, message.request.round, reply)
 
     def _declare(self) -> Declare | Declined:
+        """The site's variables, if its owner agrees. Once there is a contract the study has a schema, and nothing more is told."""
+        if self._accepted is not None:
+            raise WrongTermsError("The server asks for this site's variables again, after the contract has fixed them. Nothing is sent.")
         if not self._ask([QUERY], [QUERY_WARNING]):
             return Declined("The site's owner does not tell its variables. Declare the study's schema in advance.")
         found = self._client.declarations.values()
-        return Declare(
+        reply = Declare(
             tuple(
                 Declaration(v.name, v.kind.value, v.levels, d.declared_kind, d.declared_levels, d.reason, d.only)
                 for d in found
                 for v in (d.variable,)
             )
         )
+        names = ", ".join(d.name for d in reply.variables)
+        what = f"names, kinds and levels of {len(reply.variables)} variables, in the open: {names}"
+        self._open_ledger().add(self._joined.study, "", 0, what, 0, len(encode_wire(reply)), masked_with=0)
+        return reply
+
+    def _open_ledger(self) -> Ledger:
+        """The ledger on disk, opened once."""
+        if self._ledger is None:
+            self._ledger = self._folder.ledger()
+        return self._ledger
 
     def _proposal(self, contract: Contract) -> Consent | Declined:
         """Consent to a contract: again without asking if it is the one that was agreed to, never to another."""
@@ -111,7 +133,7 @@ class Site:
 
     def _join(self, contract: Contract) -> Participant:
         """Encode the data over the study's schema, and read back what former processes remember."""
-        memory, ledger = self._folder.memory(), self._folder.ledger()
+        memory, ledger = self._folder.memory(), self._open_ledger()
         return self._client.join(contract.study, contract.schema, contract.terms, contract.fingerprints.values(), memory, ledger)
 
     def _check(self, contract: Contract) -> None:
@@ -120,6 +142,13 @@ class Site:
         own = contract.fingerprints.get(self._joined.site)
         if own != self._client.identity.fingerprint:
             raise ChangedIdentityError(f"The contract must list this site, {self._joined.site!r}, with its own identity; it does not.")
+        self._check_settings(contract)
+        gone = sorted(set(self._peers) - set(contract.fingerprints))
+        if gone:
+            raise ChangedIdentityError(
+                f"{gone[0]!r} is pinned at this site and must be among the contract's sites; it is not. Nothing is sent. Ask its owner, "
+                f"not through the server, or drop the pin."
+            )
         known = self._peers | ({} if self._accepted is None else self._accepted.fingerprints)
         for name, fingerprint in contract.fingerprints.items():
             if known.get(name, fingerprint) != fingerprint:
@@ -129,6 +158,20 @@ class Site:
                 )
         if self._accepted is not None and self._accepted.digest != contract.digest:
             raise WrongTermsError("The contract is not the one that this site's owner has consented to. Nothing is sent.")
+
+    def _check_settings(self, contract: Contract) -> None:
+        """What no study over a network may be, whoever proposes it: a server that lies has not checked its own settings."""
+        try:
+            checked(contract.settings)
+        except (OptionError, KnowledgeError) as error:
+            raise WrongTermsError(f"The contract has settings that no study may have: {error} Nothing is sent.") from None
+        least = max(2, contract.settings.min_contributors)
+        found = min(len(set(contract.fingerprints)), len(set(contract.fingerprints.values())))
+        if found < least or found < len(contract.members):
+            raise WrongRosterError(
+                f"A study over a network needs at least {least} sites, each with a name and an identity of its own; the contract lists "
+                f"{len(contract.members)}, of which {found} are distinct. Nothing is sent. Ask the study's owner."
+            )
 
     def _own_warnings(self, contract: Contract) -> list[str]:
         held = tuple(sorted(set(self._client.declarations) & set(contract.schema)))

@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 
 from consilience.secagg import Identity
 from consilience.service.session import Hello, Proof, Token, TokenAsk, Welcome, prove
+from consilience.service.store import Principal
 from consilience.service.tls import certificate_digest, self_signed
 from tests.service.helpers import (
     PASSWORD,
@@ -92,6 +93,29 @@ def test_a_sites_token_opens_its_own_study_for_reading_only(client: TestClient, 
             reply = client.request(method, url, headers=token, **body)  # type: ignore[arg-type]
             expected = 200 if study == own and (method, path) in allowed else 403 if path == "/api/v1/studies" else 404
             assert reply.status_code == expected, (method, path)
+
+
+def test_a_site_that_was_removed_keeps_nothing(client: TestClient, ada: dict[str, str]) -> None:
+    study = new_study(client, ada)
+    one = joined(client, ada, study, "one")
+    token = site_token(client, study, one)
+    base = f"/api/v1/studies/{study}"
+    store = client.app.state.services.store  # type: ignore[attr-defined]
+    stray = store.accounts.issue(Principal(study=study, site="two"), 60.0)[0]  # of a site that is not there
+    assert client.get(base, headers=token).status_code == 200
+    assert client.get(base, headers={"Authorization": f"Bearer {stray}"}).status_code == 404
+    with connected(client, study) as hand:
+        assert isinstance(hand.prove(one), Welcome)
+        assert client.delete(f"{base}/sites/one", headers=ada).status_code == 204
+        assert closed_with(hand) == 4400
+    assert client.get(base, headers=token).status_code == 401
+    joined(client, ada, study, "one")  # somebody else, under the same name
+    assert client.get(base, headers=token).status_code == 401
+    with connected(client, study) as hand:
+        hello = Hello(one.public_bytes, bytes(32))
+        hand.send(hello)
+        hand.send(prove(one, study, hello, hand.receive(), b""))
+        assert closed_with(hand) == 4403
 
 
 def test_an_invitation_works_once(client: TestClient, ada: dict[str, str]) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
-from consilience.service.contract import decode_contract
+from consilience.errors import LifeCycleError
+from consilience.service.contract import Contract, decode_contract
+from consilience.service.server.routes.studies import contract_of
 from consilience.service.session import Closing, Consent, Declaration, Declare, DeclareAsk, Declined, Proposal, Welcome
+from consilience.service.store import SiteRow, StudyRow
 from tests.service.helpers import STUDY, closed_with, connected, invited, joined, new_study
 
 
@@ -38,6 +42,38 @@ def test_from_draft_to_cancelled(client: TestClient, ada: dict[str, str]) -> Non
     assert "cancelled" in kinds
     assert client.delete(base, headers=ada).status_code == 204
     assert client.get(base, headers=ada).status_code == 404
+
+
+def test_who_joins_or_leaves_while_a_study_starts_is_in_it_or_not(
+    client: TestClient, ada: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the contract is made, another thread removes a site: it waits, and comes too late."""
+    study = new_study(client, ada)
+    for name in ("one", "two", "three"):
+        joined(client, ada, study, name)
+    client.post(f"/api/v1/studies/{study}/open", headers=ada)
+    store = client.app.state.services.store  # type: ignore[attr-defined]
+    outcome: list[object] = []
+
+    def remove() -> None:
+        try:
+            outcome.append(store.studies.remove_site(study, "three"))
+        except LifeCycleError as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=remove)
+
+    def slow(row: StudyRow, sites: list[SiteRow]) -> Contract:
+        thread.start()
+        thread.join(0.2)
+        return contract_of(row, sites)
+
+    monkeypatch.setattr("consilience.service.server.routes.studies.contract_of", slow)
+    assert client.post(f"/api/v1/studies/{study}/start", headers=ada).status_code == 200
+    thread.join(10)
+    assert isinstance(outcome[0], LifeCycleError)
+    row = store.studies.get(study)
+    assert [m.name for m in row.contract.members] == [s.name for s in store.studies.sites(study)] == ["one", "three", "two"]
 
 
 WRONG: list[dict[str, Any]] = [

@@ -180,6 +180,12 @@ class Runner:
         self._threads.submit(self._run, row.contract, links)
         asyncio.run_coroutine_threadsafe(self._hub.tell(study, encode_wire(Proposal(row.contract.encoded()))), self._loop)
 
+    def dismiss(self, study: str, site: str) -> None:
+        """End the connection of a site that takes part no more, from any thread."""
+        self.event(study, "removed", site=site)
+        if self._loop is not None:
+            asyncio.run_coroutine_threadsafe(self._hub.cut(study, site, "removed from the study by its owner"), self._loop)
+
     def stop(self, study: str, error: ConsilienceError) -> None:
         """End a run with an error, from any thread."""
         links = self._links.get(study)

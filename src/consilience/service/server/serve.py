@@ -53,7 +53,7 @@ def _run(config: ServerConfig, identity: Identity) -> None:
         ws_per_message_deflate=False,  # masked numbers do not compress, and bombs do
         limit_concurrency=config.max_connections,
         proxy_headers=config.behind_proxy,
-        forwarded_allow_ips="*" if config.behind_proxy else None,
+        forwarded_allow_ips=config.trusted_proxies if config.behind_proxy else None,
         server_header=False,
         access_log=False,
         log_config=None,

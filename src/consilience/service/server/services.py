@@ -39,6 +39,7 @@ class Services:
     passwords: Passwords
     sockets: SiteSockets
     logins: RateLimit
+    account_logins: RateLimit
     joins: RateLimit
     clock: Callable[[], float]
     certificate: str

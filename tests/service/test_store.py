@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import stat
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from consilience.citest.result import CIResult, Direction
 from consilience.federation.participant import Participant
 from consilience.federation.transport import Entry
 from consilience.service.contract import Contract, Member
+from consilience.service.lock import lock_folder
 from consilience.service.server.hub import Hub
 from consilience.service.server.metrics import Metrics
 from consilience.service.server.runner import Bell, Runner, StoredTest
@@ -55,6 +58,31 @@ def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "studies.sqlite").write_text("a table of patients, by mistake, and rather long, as such tables are " * 20)
     with pytest.raises(errors.StoreError, match="SQLite file of its own"):
         store_in(tmp_path)
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_only_its_owner_can_read_it(tmp_path: Path, exists: bool) -> None:
+    if exists:
+        (tmp_path / "studies.sqlite").touch(0o644)
+    before = os.umask(0)
+    try:
+        store = store_in(tmp_path)
+        lock_folder(tmp_path).close()
+    finally:
+        os.umask(before)
+    found = {file.name: stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()}
+    store.database.close()
+    assert found == dict.fromkeys(("studies.sqlite", "studies.sqlite-wal", "studies.sqlite-shm", "lock"), 0o600)
+
+
+def test_a_commit_that_fails_leaves_no_transaction_open(tmp_path: Path) -> None:
+    store = store_in(tmp_path)
+    store.database.write("create table child (study text references studies (id) deferrable initially deferred)")
+    with pytest.raises(sqlite3.IntegrityError):
+        store.database.write("insert into child values ('none')")
+    store.studies.create("ada", "trial", None, None, Settings())
+    store.database.close()
+    assert len(store_in(tmp_path).studies.of_owner("ada")) == 1
 
 
 def test_a_transaction_is_all_or_nothing(tmp_path: Path) -> None:

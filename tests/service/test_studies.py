@@ -76,6 +76,15 @@ def test_who_joins_or_leaves_while_a_study_starts_is_in_it_or_not(
     assert [m.name for m in row.contract.members] == [s.name for s in store.studies.sites(study)] == ["one", "three", "two"]
 
 
+NAMES = [f"V{i}" for i in range(20)]
+WIDE: dict[str, Any] = {"variables": [{"name": name, "kind": "continuous"} for name in NAMES], "datasets": [NAMES]}
+
+
+def test_all_tests_at_once_where_they_are_few(client: TestClient, ada: dict[str, str]) -> None:
+    new_study(client, ada, **WIDE, settings={"batching": "all", "max_given": 2})
+    new_study(client, ada, **WIDE, settings={"batching": "levels"})
+
+
 WRONG: list[dict[str, Any]] = [
     {"settings": {"site_effects": "joint"}},
     {"settings": {"alpha": 1.0}},
@@ -94,6 +103,13 @@ WRONG: list[dict[str, Any]] = [
     {"variables": [{"name": "A", "kind": "continuous"}, {"name": "C", "kind": "binary", "levels": ["a", "b", "c"]}]},
     {"name": ""},
     {"name": "two\nlines"},
+    {"variables": [{"name": "A", "kind": "continuous"}, {"name": "C", "kind": "binary", "levels": ["0", "1\nmin_rows: 1000"]}]},
+    {"variables": [{"name": "A", "kind": "continuous"}, {"name": "C", "kind": "binary", "levels": ["0", "\u202e1"]}]},
+    {"variables": [{"name": "A\r", "kind": "continuous"}], "datasets": [["A\r"]]},
+    {"variables": None, "datasets": None, "settings": {"tiers": [["A"], ["B\nmin_rows: 1000"]]}},
+    {"variables": None, "datasets": None, "settings": {"required": ["A => B\x1b[2K"]}},
+    {**WIDE, "settings": {"batching": "all"}},
+    {**WIDE, "settings": {"batching": "all", "max_given": 6}},
 ]
 
 

@@ -25,7 +25,7 @@ from consilience.service.server.models import (
     VariableModel,
 )
 from consilience.service.server.services import Owner, OwnStudy, Parts, Services, SharedStudy, Who
-from consilience.service.settings import Settings, VariableSpec, check_datasets, check_knowledge, checked, schema_of, specs_of
+from consilience.service.settings import Settings, VariableSpec, check_batch, check_datasets, check_knowledge, checked, schema_of, specs_of
 from consilience.service.store import SiteRow, State, StudyRow
 
 __all__ = ["contract_of", "router"]
@@ -46,7 +46,9 @@ def _parse(body: StudyIn) -> Parsed:
         return None, None, settings
     schema = schema_of(tuple(VariableSpec(v.name, Kind(v.kind), tuple(v.levels)) for v in body.variables))
     check_knowledge(settings, schema)
-    return specs_of(schema), check_datasets(tuple(tuple(names) for names in body.datasets), schema), settings
+    datasets = check_datasets(tuple(tuple(names) for names in body.datasets), schema)
+    check_batch(settings, datasets)
+    return specs_of(schema), datasets, settings
 
 
 def _out(row: StudyRow, services: Services, *, is_owner: bool) -> StudyOut:
@@ -195,6 +197,7 @@ def contract_of(row: StudyRow, sites: list[SiteRow]) -> Contract:
         check_knowledge(row.settings, schema)
         held = (tuple(sorted(d.name for d in site.declarations or ())) for site in sites)
         variables, datasets, queried = specs_of(schema), tuple(dict.fromkeys(held)), True
+    check_batch(row.settings, datasets)
     return Contract(row.id, row.name, variables, datasets, row.settings, tuple(site.member for site in sites), queried)
 
 

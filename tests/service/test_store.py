@@ -234,3 +234,66 @@ def test_a_run_can_be_ended_in_any_round() -> None:
 
     with pytest.raises(errors.RunCancelledError):
         cs.discover(StoredTest(cs.Server(CLIENTS), lambda _: None, check))
+
+
+def test_a_database_that_is_locked_ends_no_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the middle of a run, and when its failure is written down: the journal stays, and the run goes on from it."""
+    monkeypatch.setattr("consilience.service.server.runner.FIRST_PAUSE", 0.01)
+    store = store_in(tmp_path)
+    contract, participants = begun(store)
+    metrics = Metrics()
+    runner = Runner(store, Hub(), Bell(), metrics, 1)
+    append, calls, kept = store.runs.append, [0], []
+
+    def locked(study: str, entry: Entry) -> Any:
+        calls[0] += 1
+        if calls[0] in (2, 3):
+            kept.append(len(store.runs.journal(study)))
+            raise sqlite3.OperationalError("database is locked")
+        return append(study, entry)
+
+    store.runs.append = locked  # type: ignore[method-assign]
+    runner._run(contract, RunLinks(participants))  # type: ignore[arg-type]
+    row = store.studies.get(contract.study)
+    assert row is not None
+    assert row.state is State.FINISHED, row.message
+    assert kept == [1, 1]
+
+
+def test_a_failure_is_written_down_when_the_database_answers_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("consilience.service.server.runner.FIRST_PAUSE", 0.01)
+    store = store_in(tmp_path)
+    contract, participants = begun(store)
+    runner = Runner(store, Hub(), Bell(), Metrics(), 1)
+    move, calls = store.studies.move, [0]
+
+    def locked(*arguments: Any, **more: Any) -> None:
+        calls[0] += 1
+        if calls[0] < 3:
+            raise sqlite3.OperationalError("database is locked")
+        move(*arguments, **more)
+
+    def declined() -> None:
+        raise errors.DeclinedError("no")
+
+    store.studies.move = locked  # type: ignore[method-assign]
+    runner._run(contract, RunLinks(participants, declined))  # type: ignore[arg-type]
+    row = store.studies.get(contract.study)
+    assert row is not None
+    assert (row.state, row.message) == (State.FAILED, "DeclinedError: no")
+
+
+def test_a_server_that_stops_does_not_wait_for_its_database(tmp_path: Path) -> None:
+    store = store_in(tmp_path)
+    contract, participants = begun(store)
+    runner = Runner(store, Hub(), Bell(), Metrics(), 1)
+
+    def locked(_study: str, _entry: Entry) -> Any:
+        raise sqlite3.OperationalError("database is locked")
+
+    store.runs.append = locked  # type: ignore[method-assign]
+    runner.close()
+    runner._run(contract, RunLinks(participants))  # type: ignore[arg-type]
+    row = store.studies.get(contract.study)
+    assert row is not None
+    assert row.state is State.RUNNING

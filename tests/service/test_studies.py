@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +15,7 @@ from consilience.service.contract import Contract, decode_contract
 from consilience.service.server.routes.studies import contract_of
 from consilience.service.session import Closing, Consent, Declaration, Declare, DeclareAsk, Declined, Proposal, Welcome
 from consilience.service.store import SiteRow, StudyRow
-from tests.service.helpers import STUDY, closed_with, connected, invited, joined, new_study
+from tests.service.helpers import STUDY, bearer, closed_with, connected, invited, joined, new_study, serving
 
 
 def test_from_draft_to_cancelled(client: TestClient, ada: dict[str, str]) -> None:
@@ -222,3 +224,43 @@ def test_a_deleted_study_is_over_for_its_sites(client: TestClient, ada: dict[str
         hand.send(Consent(bytes(32), bytes(64)))
         assert closed_with(hand) == 4400
     assert client.get("/health").status_code == 200
+
+
+def _ended(client: TestClient, ada: dict[str, str], study: str) -> dict[str, Any]:
+    end = time.monotonic() + 10.0
+    while True:
+        found: dict[str, Any] = client.get(f"/api/v1/studies/{study}", headers=ada).json()
+        if found["state"] != "running" or time.monotonic() > end:
+            return found
+        time.sleep(0.02)
+
+
+def test_a_study_that_waits_for_consent_takes_no_turn(tmp_path: Path) -> None:
+    with serving(tmp_path, max_runs=1) as client:
+        ada = bearer(client)
+        waiting, declined, late = (
+            new_study(client, ada, settings={"consent_seconds": seconds, "on_dropout": way})
+            for seconds, way in ((600, "stop"), (600, "stop"), (1, "restart"))
+        )
+        identities = {}
+        for study in (waiting, declined, late):
+            for name in ("one", "two"):
+                identities[study, name] = joined(client, ada, study, name)
+            client.post(f"/api/v1/studies/{study}/open", headers=ada)
+            assert client.post(f"/api/v1/studies/{study}/start", headers=ada).status_code == 200
+        with connected(client, declined) as hand:
+            assert isinstance(hand.prove(identities[declined, "one"]), Welcome)
+            assert isinstance(hand.receive(), Proposal)
+            hand.send(Declined("no"))
+            assert isinstance(hand.receive(), Closing)
+        assert "does not consent" in _ended(client, ada, declined)["message"]
+        assert _ended(client, ada, late)["state"] == "failed"
+        assert client.get(f"/api/v1/studies/{waiting}", headers=ada).json()["state"] == "running"
+        assert client.post(f"/api/v1/studies/{waiting}/cancel", headers=ada).json()["state"] == "cancelled"
+        other = new_study(client, ada)
+        for name in ("one", "two"):
+            joined(client, ada, other, name)
+        client.post(f"/api/v1/studies/{other}/open", headers=ada)
+        assert client.post(f"/api/v1/studies/{other}/start", headers=ada).status_code == 200
+    with serving(tmp_path, max_runs=1) as client:  # stopped and started again while it waits
+        assert client.get(f"/api/v1/studies/{other}", headers=bearer(client)).json()["state"] == "running"

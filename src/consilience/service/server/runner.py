@@ -12,7 +12,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import polars as pl
@@ -38,6 +38,8 @@ __all__ = ["Bell", "Runner", "StoredTest"]
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 """Seconds between attempts while the database does not answer."""
+LAST_LOOK = 1.0
+"""Seconds that a run waits for sites whose time to consent is over."""
 T = TypeVar("T")
 _log = logging.getLogger("consilience.server")
 
@@ -183,9 +185,29 @@ class Runner:
         assert row.contract is not None
         links = self._links[study] = SocketLinks(self._hub, self._loop, study, row.contract.settings.round_seconds)
         consented = all(site.consented for site in self._store.studies.sites(study))
-        links.patience = row.contract.settings.return_seconds if consented else row.contract.settings.consent_seconds
-        self._threads.submit(self._run, row.contract, links)
+        if consented:
+            links.patience = row.contract.settings.return_seconds
+            self._submit(row.contract, links)
+        else:
+            self._after_consent(row.contract, links)
         asyncio.run_coroutine_threadsafe(self._hub.tell(study, encode_wire(Proposal(row.contract.encoded()))), self._loop)
+
+    def _submit(self, contract: Contract, links: SocketLinks) -> None:
+        if self._closing.is_set():
+            self._links.pop(contract.study, None)
+        else:
+            self._threads.submit(self._run, contract, links)
+
+    def _after_consent(self, contract: Contract, links: SocketLinks) -> None:
+        """A study takes its turn when all sites have consented. If that does not happen, the run finds out, and says so."""
+
+        def done(waited: Future[None]) -> None:
+            in_time = not waited.cancelled() and waited.exception() is None
+            links.patience = contract.settings.return_seconds if in_time else LAST_LOOK
+            self._submit(contract, links)
+
+        links.patience = contract.settings.consent_seconds
+        links.when_ready([m.name for m in contract.members], done)
 
     def dismiss(self, study: str, site: str) -> None:
         """End the connection of a site that takes part no more, from any thread."""

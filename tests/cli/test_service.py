@@ -55,6 +55,14 @@ def test_no_open_port_without_tls(tmp_path: Path) -> None:
     assert isinstance(run("server", "run", "--home", str(tmp_path / "nowhere")).exception, ConfigurationError)
 
 
+def test_trusted_proxies_are_addresses(tmp_path: Path) -> None:
+    init(tmp_path / "home")
+    for wrong in ("*", "", "10.0.0.1,proxy.example"):
+        result = run("server", "run", "--home", str(tmp_path / "home"), env={"CONSILIENCE_SERVER_TRUSTED_PROXIES": wrong})
+        assert isinstance(result.exception, ConfigurationError)
+        assert "trusted_proxies" in str(result.exception)
+
+
 def test_a_site_says_what_is_missing(tmp_path: Path) -> None:
     home = ("--home", str(tmp_path / "site"))
     assert isinstance(run("client", "join", str(tmp_path / "no-such.txt"), *home).exception, ReadError)

@@ -48,7 +48,7 @@ def make_app(home: Path, clock: Callable[[], float] | None = None, **settings: A
         if not accounts.password_of(name):
             accounts.add(name, CHEAP.hash(PASSWORD))
     database.close()
-    return create_app(config, SERVER, passwords=CHEAP, clock=clock or Clock())
+    return create_app(config, SERVER, passwords=CHEAP, clock=clock or Clock(), ticks=clock or Clock())
 
 
 @contextmanager

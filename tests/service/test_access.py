@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from starlette.testclient import TestClient
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from consilience.secagg import Identity
+from consilience.service.config import ServerConfig
+from consilience.service.server import create_app
+from consilience.service.server.serve import serve
 from consilience.service.session import Hello, Proof, Token, TokenAsk, Welcome, prove
+from consilience.service.store import Principal
 from consilience.service.tls import certificate_digest, self_signed
 from tests.service.helpers import (
+    CHEAP,
     PASSWORD,
+    SERVER,
     STUDY,
     Clock,
     bearer,
@@ -92,6 +100,29 @@ def test_a_sites_token_opens_its_own_study_for_reading_only(client: TestClient, 
             reply = client.request(method, url, headers=token, **body)  # type: ignore[arg-type]
             expected = 200 if study == own and (method, path) in allowed else 403 if path == "/api/v1/studies" else 404
             assert reply.status_code == expected, (method, path)
+
+
+def test_a_site_that_was_removed_keeps_nothing(client: TestClient, ada: dict[str, str]) -> None:
+    study = new_study(client, ada)
+    one = joined(client, ada, study, "one")
+    token = site_token(client, study, one)
+    base = f"/api/v1/studies/{study}"
+    store = client.app.state.services.store  # type: ignore[attr-defined]
+    stray = store.accounts.issue(Principal(study=study, site="two"), 60.0)[0]  # of a site that is not there
+    assert client.get(base, headers=token).status_code == 200
+    assert client.get(base, headers={"Authorization": f"Bearer {stray}"}).status_code == 404
+    with connected(client, study) as hand:
+        assert isinstance(hand.prove(one), Welcome)
+        assert client.delete(f"{base}/sites/one", headers=ada).status_code == 204
+        assert closed_with(hand) == 4400
+    assert client.get(base, headers=token).status_code == 401
+    joined(client, ada, study, "one")  # somebody else, under the same name
+    assert client.get(base, headers=token).status_code == 401
+    with connected(client, study) as hand:
+        hello = Hello(one.public_bytes, bytes(32))
+        hand.send(hello)
+        hand.send(prove(one, study, hello, hand.receive(), b""))
+        assert closed_with(hand) == 4403
 
 
 def test_an_invitation_works_once(client: TestClient, ada: dict[str, str]) -> None:
@@ -213,6 +244,77 @@ def test_failed_logins_are_limited_per_address_and_name(tmp_path: Path) -> None:
         clock.now += 10.0
         assert client.post("/api/v1/login", json={"name": "ada", "password": PASSWORD}).status_code == 200
         assert client.post("/api/v1/login", json={"name": "ada", "password": PASSWORD}).status_code == 200  # right ones are free
+
+
+def test_guesses_at_one_account_are_limited_from_anywhere(tmp_path: Path) -> None:
+    app = make_app(tmp_path, login_burst=2)
+    wrong = {"name": "ada", "password": "not the password"}
+    with TestClient(app):
+        found = [TestClient(app, client=(f"10.0.0.{i}", 1)).post("/api/v1/login", json=wrong).status_code for i in range(21)]
+        assert found == [401] * 20 + [429]
+        other = TestClient(app, client=("10.0.1.1", 1)).post("/api/v1/login", json={"name": "bob", "password": PASSWORD})
+        assert other.status_code == 200
+
+
+def test_only_a_trusted_proxy_says_where_a_request_is_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, Any] = {}
+    monkeypatch.setattr("consilience.service.server.serve.uvicorn.run", lambda _app, **options: given.update(options))
+    serve(ServerConfig(home=str(tmp_path), behind_proxy=True, trusted_proxies="10.0.0.0/24"), SERVER)
+    app = make_app(tmp_path, login_burst=2)
+    behind = ProxyHeadersMiddleware(app, given["forwarded_allow_ips"])
+
+    def attempts(peer: str, before: str) -> list[int]:
+        client = TestClient(behind, client=(peer, 1))
+        body = {"name": f"nobody {peer}", "password": "not the password"}
+        headers = [{"X-Forwarded-For": f"{before}1.2.3.{i}"} for i in range(4)]
+        return [client.post("/api/v1/login", json=body, headers=h).status_code for h in headers]
+
+    with TestClient(app):
+        assert attempts("192.168.0.9", "") == [401, 401, 429, 429]
+        assert attempts("10.0.0.9", "") == [401] * 4
+    serve(ServerConfig(home=str(tmp_path), behind_proxy=True), SERVER)
+    assert given["forwarded_allow_ips"] == "127.0.0.1"
+
+
+def test_a_clock_that_is_set_forward_forgives_nothing(tmp_path: Path) -> None:
+    make_app(tmp_path).state.services.store.database.close()
+    clock = Clock()
+    with TestClient(create_app(ServerConfig(home=str(tmp_path), login_burst=1), SERVER, passwords=CHEAP, clock=clock)) as client:
+        wrong = {"name": "ada", "password": "not the password"}
+        assert client.post("/api/v1/login", json=wrong).status_code == 401
+        clock.now += 86400.0
+        assert client.post("/api/v1/login", json=wrong).status_code == 429
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/api/v1/login", '{"name": NaN, "password": "x"}'),
+        ("/api/v1/login", '{"name": 1e999, "password": "x"}'),
+        ("/api/v1/login", r'{"name": "\ud800", "password": "x"}'),
+        ("/api/v1/login", r'{"name": "a", "password": "\ud800hunter2"}'),
+        ("/api/v1/login", r'{"name": "a", "password": "x", "hunter2\ud800": 1}'),
+        ("/api/v1/login", '["hunter2"]'),
+        ("/api/v1/login", '{"name": "hunter2'),
+        ("/api/v1/join", '{"study": NaN, "hunter2": 1}'),
+        ("/api/v1/studies/STUDY/invitations", '{"site": "one", "seconds": NaN}'),
+        ("/api/v1/studies/STUDY/invitations", '{"site": "one", "seconds": -1e999}'),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_one_shape_without_an_echo(client: TestClient, ada: dict[str, str], path: str, body: str) -> None:
+    url = path.replace("STUDY", new_study(client, ada))
+    reply = client.post(url, content=body, headers={**ada, "Content-Type": "application/json"})
+    assert reply.status_code == 422
+    assert set(reply.json()) == {"error", "message"}
+    assert reply.json()["error"] == "RequestError"
+    assert "hunter2" not in reply.text
+
+
+def test_the_description_has_one_shape_for_errors(tmp_path: Path) -> None:
+    described = make_app(tmp_path).openapi()
+    assert "HTTPValidationError" not in described["components"]["schemas"]
+    answer = described["paths"]["/api/v1/login"]["post"]["responses"]["422"]["content"]["application/json"]["schema"]
+    assert answer == {"$ref": "#/components/schemas/Problem"}
 
 
 def test_failed_invitations_are_limited(tmp_path: Path) -> None:

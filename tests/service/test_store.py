@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import stat
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from consilience.citest.result import CIResult, Direction
 from consilience.federation.participant import Participant
 from consilience.federation.transport import Entry
 from consilience.service.contract import Contract, Member
+from consilience.service.lock import lock_folder
 from consilience.service.server.hub import Hub
 from consilience.service.server.metrics import Metrics
 from consilience.service.server.runner import Bell, Runner, StoredTest
@@ -55,6 +58,31 @@ def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "studies.sqlite").write_text("a table of patients, by mistake, and rather long, as such tables are " * 20)
     with pytest.raises(errors.StoreError, match="SQLite file of its own"):
         store_in(tmp_path)
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_only_its_owner_can_read_it(tmp_path: Path, exists: bool) -> None:
+    if exists:
+        (tmp_path / "studies.sqlite").touch(0o644)
+    before = os.umask(0)
+    try:
+        store = store_in(tmp_path)
+        lock_folder(tmp_path).close()
+    finally:
+        os.umask(before)
+    found = {file.name: stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()}
+    store.database.close()
+    assert found == dict.fromkeys(("studies.sqlite", "studies.sqlite-wal", "studies.sqlite-shm", "lock"), 0o600)
+
+
+def test_a_commit_that_fails_leaves_no_transaction_open(tmp_path: Path) -> None:
+    store = store_in(tmp_path)
+    store.database.write("create table child (study text references studies (id) deferrable initially deferred)")
+    with pytest.raises(sqlite3.IntegrityError):
+        store.database.write("insert into child values ('none')")
+    store.studies.create("ada", "trial", None, None, Settings())
+    store.database.close()
+    assert len(store_in(tmp_path).studies.of_owner("ada")) == 1
 
 
 def test_a_transaction_is_all_or_nothing(tmp_path: Path) -> None:
@@ -206,3 +234,66 @@ def test_a_run_can_be_ended_in_any_round() -> None:
 
     with pytest.raises(errors.RunCancelledError):
         cs.discover(StoredTest(cs.Server(CLIENTS), lambda _: None, check))
+
+
+def test_a_database_that_is_locked_ends_no_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the middle of a run, and when its failure is written down: the journal stays, and the run goes on from it."""
+    monkeypatch.setattr("consilience.service.server.runner.FIRST_PAUSE", 0.01)
+    store = store_in(tmp_path)
+    contract, participants = begun(store)
+    metrics = Metrics()
+    runner = Runner(store, Hub(), Bell(), metrics, 1)
+    append, calls, kept = store.runs.append, [0], []
+
+    def locked(study: str, entry: Entry) -> Any:
+        calls[0] += 1
+        if calls[0] in (2, 3):
+            kept.append(len(store.runs.journal(study)))
+            raise sqlite3.OperationalError("database is locked")
+        return append(study, entry)
+
+    store.runs.append = locked  # type: ignore[method-assign]
+    runner._run(contract, RunLinks(participants))  # type: ignore[arg-type]
+    row = store.studies.get(contract.study)
+    assert row is not None
+    assert row.state is State.FINISHED, row.message
+    assert kept == [1, 1]
+
+
+def test_a_failure_is_written_down_when_the_database_answers_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("consilience.service.server.runner.FIRST_PAUSE", 0.01)
+    store = store_in(tmp_path)
+    contract, participants = begun(store)
+    runner = Runner(store, Hub(), Bell(), Metrics(), 1)
+    move, calls = store.studies.move, [0]
+
+    def locked(*arguments: Any, **more: Any) -> None:
+        calls[0] += 1
+        if calls[0] < 3:
+            raise sqlite3.OperationalError("database is locked")
+        move(*arguments, **more)
+
+    def declined() -> None:
+        raise errors.DeclinedError("no")
+
+    store.studies.move = locked  # type: ignore[method-assign]
+    runner._run(contract, RunLinks(participants, declined))  # type: ignore[arg-type]
+    row = store.studies.get(contract.study)
+    assert row is not None
+    assert (row.state, row.message) == (State.FAILED, "DeclinedError: no")
+
+
+def test_a_server_that_stops_does_not_wait_for_its_database(tmp_path: Path) -> None:
+    store = store_in(tmp_path)
+    contract, participants = begun(store)
+    runner = Runner(store, Hub(), Bell(), Metrics(), 1)
+
+    def locked(_study: str, _entry: Entry) -> Any:
+        raise sqlite3.OperationalError("database is locked")
+
+    store.runs.append = locked  # type: ignore[method-assign]
+    runner.close()
+    runner._run(contract, RunLinks(participants))  # type: ignore[arg-type]
+    row = store.studies.get(contract.study)
+    assert row is not None
+    assert row.state is State.RUNNING

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
-from consilience.service.contract import decode_contract
+from consilience.errors import LifeCycleError
+from consilience.service.contract import Contract, decode_contract
+from consilience.service.server.routes.studies import contract_of
 from consilience.service.session import Closing, Consent, Declaration, Declare, DeclareAsk, Declined, Proposal, Welcome
-from tests.service.helpers import STUDY, closed_with, connected, invited, joined, new_study
+from consilience.service.store import SiteRow, StudyRow
+from tests.service.helpers import STUDY, bearer, closed_with, connected, invited, joined, new_study, serving
 
 
 def test_from_draft_to_cancelled(client: TestClient, ada: dict[str, str]) -> None:
@@ -40,6 +46,47 @@ def test_from_draft_to_cancelled(client: TestClient, ada: dict[str, str]) -> Non
     assert client.get(base, headers=ada).status_code == 404
 
 
+def test_who_joins_or_leaves_while_a_study_starts_is_in_it_or_not(
+    client: TestClient, ada: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the contract is made, another thread removes a site: it waits, and comes too late."""
+    study = new_study(client, ada)
+    for name in ("one", "two", "three"):
+        joined(client, ada, study, name)
+    client.post(f"/api/v1/studies/{study}/open", headers=ada)
+    store = client.app.state.services.store  # type: ignore[attr-defined]
+    outcome: list[object] = []
+
+    def remove() -> None:
+        try:
+            outcome.append(store.studies.remove_site(study, "three"))
+        except LifeCycleError as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=remove)
+
+    def slow(row: StudyRow, sites: list[SiteRow]) -> Contract:
+        thread.start()
+        thread.join(0.2)
+        return contract_of(row, sites)
+
+    monkeypatch.setattr("consilience.service.server.routes.studies.contract_of", slow)
+    assert client.post(f"/api/v1/studies/{study}/start", headers=ada).status_code == 200
+    thread.join(10)
+    assert isinstance(outcome[0], LifeCycleError)
+    row = store.studies.get(study)
+    assert [m.name for m in row.contract.members] == [s.name for s in store.studies.sites(study)] == ["one", "three", "two"]
+
+
+NAMES = [f"V{i}" for i in range(20)]
+WIDE: dict[str, Any] = {"variables": [{"name": name, "kind": "continuous"} for name in NAMES], "datasets": [NAMES]}
+
+
+def test_all_tests_at_once_where_they_are_few(client: TestClient, ada: dict[str, str]) -> None:
+    new_study(client, ada, **WIDE, settings={"batching": "all", "max_given": 2})
+    new_study(client, ada, **WIDE, settings={"batching": "levels"})
+
+
 WRONG: list[dict[str, Any]] = [
     {"settings": {"site_effects": "joint"}},
     {"settings": {"alpha": 1.0}},
@@ -58,6 +105,13 @@ WRONG: list[dict[str, Any]] = [
     {"variables": [{"name": "A", "kind": "continuous"}, {"name": "C", "kind": "binary", "levels": ["a", "b", "c"]}]},
     {"name": ""},
     {"name": "two\nlines"},
+    {"variables": [{"name": "A", "kind": "continuous"}, {"name": "C", "kind": "binary", "levels": ["0", "1\nmin_rows: 1000"]}]},
+    {"variables": [{"name": "A", "kind": "continuous"}, {"name": "C", "kind": "binary", "levels": ["0", "\u202e1"]}]},
+    {"variables": [{"name": "A\r", "kind": "continuous"}], "datasets": [["A\r"]]},
+    {"variables": None, "datasets": None, "settings": {"tiers": [["A"], ["B\nmin_rows: 1000"]]}},
+    {"variables": None, "datasets": None, "settings": {"required": ["A => B\x1b[2K"]}},
+    {**WIDE, "settings": {"batching": "all"}},
+    {**WIDE, "settings": {"batching": "all", "max_given": 6}},
 ]
 
 
@@ -170,3 +224,43 @@ def test_a_deleted_study_is_over_for_its_sites(client: TestClient, ada: dict[str
         hand.send(Consent(bytes(32), bytes(64)))
         assert closed_with(hand) == 4400
     assert client.get("/health").status_code == 200
+
+
+def _ended(client: TestClient, ada: dict[str, str], study: str) -> dict[str, Any]:
+    end = time.monotonic() + 10.0
+    while True:
+        found: dict[str, Any] = client.get(f"/api/v1/studies/{study}", headers=ada).json()
+        if found["state"] != "running" or time.monotonic() > end:
+            return found
+        time.sleep(0.02)
+
+
+def test_a_study_that_waits_for_consent_takes_no_turn(tmp_path: Path) -> None:
+    with serving(tmp_path, max_runs=1) as client:
+        ada = bearer(client)
+        waiting, declined, late = (
+            new_study(client, ada, settings={"consent_seconds": seconds, "on_dropout": way})
+            for seconds, way in ((600, "stop"), (600, "stop"), (1, "restart"))
+        )
+        identities = {}
+        for study in (waiting, declined, late):
+            for name in ("one", "two"):
+                identities[study, name] = joined(client, ada, study, name)
+            client.post(f"/api/v1/studies/{study}/open", headers=ada)
+            assert client.post(f"/api/v1/studies/{study}/start", headers=ada).status_code == 200
+        with connected(client, declined) as hand:
+            assert isinstance(hand.prove(identities[declined, "one"]), Welcome)
+            assert isinstance(hand.receive(), Proposal)
+            hand.send(Declined("no"))
+            assert isinstance(hand.receive(), Closing)
+        assert "does not consent" in _ended(client, ada, declined)["message"]
+        assert _ended(client, ada, late)["state"] == "failed"
+        assert client.get(f"/api/v1/studies/{waiting}", headers=ada).json()["state"] == "running"
+        assert client.post(f"/api/v1/studies/{waiting}/cancel", headers=ada).json()["state"] == "cancelled"
+        other = new_study(client, ada)
+        for name in ("one", "two"):
+            joined(client, ada, other, name)
+        client.post(f"/api/v1/studies/{other}/open", headers=ada)
+        assert client.post(f"/api/v1/studies/{other}/start", headers=ada).status_code == 200
+    with serving(tmp_path, max_runs=1) as client:  # stopped and started again while it waits
+        assert client.get(f"/api/v1/studies/{other}", headers=bearer(client)).json()["state"] == "running"

@@ -16,6 +16,7 @@ from rich.table import Table
 from consilience.cli.optional import need_service
 from consilience.errors import ConfigurationError, ReadError
 from consilience.federation import Client
+from consilience.federation.ledger import printable
 from consilience.secagg import fingerprint_text
 
 if TYPE_CHECKING:
@@ -185,7 +186,7 @@ def status(
         rows.append(
             {
                 "study": folder.joined.study,
-                "name": contract.name if contract else "",
+                "name": printable(contract.name) if contract else "",
                 "site": folder.joined.site,
                 "server": folder.joined.url,
                 "consented": contract is not None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from ipaddress import ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -158,6 +159,13 @@ def _complete(settings: ServerConfig) -> ServerConfig:
             f"Without TLS the server listens on this machine only; got host {settings.host!r}. Give --tls-cert and --tls-key, "
             f"make a certificate for trials with init --self-signed, or say --behind-proxy."
         )
+    for address in settings.trusted_proxies.split(","):
+        try:
+            ip_network(address.strip())
+        except ValueError:
+            raise ConfigurationError(
+                f"trusted_proxies has addresses or networks of the proxy in front, with commas between them; got {address.strip()!r}."
+            ) from None
     if not settings.public_url:
         scheme = "https" if settings.tls_cert else "http"
         settings = msgspec.structs.replace(settings, public_url=f"{scheme}://{settings.host}:{settings.port}")

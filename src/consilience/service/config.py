@@ -34,13 +34,16 @@ class ServerConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tls_cert: Annotated[str, _said("certificate file (PEM); empty: no TLS here, which only loopback or a proxy in front allows")] = ""
     tls_key: Annotated[str, _said("its private key file (PEM)")] = ""
     behind_proxy: Annotated[bool, _said("a reverse proxy in front ends TLS; trust its X-Forwarded-For and -Proto")] = False
+    trusted_proxies: Annotated[str, _said("addresses or networks of that proxy, with commas; nobody else's headers count")] = "127.0.0.1"
     metrics: Annotated[bool, _said("serve /metrics")] = True
     token_hours: Annotated[float, _said("how long an owner stays logged in"), msgspec.Meta(gt=0, le=8760)] = 12.0
-    max_runs: Annotated[int, _said("studies that run at the same time; others wait"), msgspec.Meta(ge=1, le=1000)] = 64
+    max_runs: Annotated[
+        int, _said("studies that run at the same time; waiting for consent does not count"), msgspec.Meta(ge=1, le=1000)
+    ] = 64
     max_connections: Annotated[int, _said("connections at the same time"), msgspec.Meta(ge=8, le=100000)] = 2000
     max_body_bytes: Annotated[int, _said("longest body of a REST request"), msgspec.Meta(ge=1024)] = 1 << 20
     heartbeat_seconds: Annotated[float, _said("pings on the sites' connections; a site that misses one is lost"), msgspec.Meta(gt=0)] = 20.0
-    login_rate: Annotated[float, _said("failed logins per minute and address"), msgspec.Meta(gt=0)] = 6.0
+    login_rate: Annotated[float, _said("failed logins per minute and address; ten times that per account"), msgspec.Meta(gt=0)] = 6.0
     login_burst: Annotated[int, _said("failed logins in a row before the rate counts"), msgspec.Meta(ge=1)] = 10
     join_rate: Annotated[float, _said("failed invitations or challenges per minute and address"), msgspec.Meta(gt=0)] = 12.0
     join_burst: Annotated[int, _said("failed invitations or challenges in a row before the rate counts"), msgspec.Meta(ge=1)] = 30

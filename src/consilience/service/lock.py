@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import IO
 
@@ -20,7 +21,7 @@ def lock_folder(folder: Path) -> IO[bytes]:
     consilience.errors.ConfigurationError: Another process works with ... already. Stop it first.
     """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    file = (folder / "lock").open("ab")
+    file = os.fdopen(os.open(folder / "lock", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")
     try:
         import fcntl  # noqa: PLC0415  not on Windows, where one process per folder is the operator's word
     except ImportError:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from enum import StrEnum
+from math import comb
 from typing import Any
 
 import msgspec
@@ -22,6 +24,7 @@ __all__ = [
     "Batching",
     "Settings",
     "VariableSpec",
+    "check_batch",
     "check_datasets",
     "check_knowledge",
     "checked",
@@ -37,6 +40,7 @@ JOINT_WARNING = (
 )
 """What every site reads before it consents to ``site_effects="joint"``."""
 MOST_VARIABLES, MOST_LEVELS, MOST_DATASETS, MOST_NAME = 64, 64, 256, 200
+MOST_AT_ONCE = 100_000
 
 
 class Batching(StrEnum):
@@ -113,6 +117,9 @@ def checked(settings: Settings) -> Settings:
     check_number("time_limit", settings.time_limit, least=1.0)
     if settings.engine is Engine.IOD and (settings.resolve is not Resolve.STRICT or settings.selection_bias):
         raise OptionError("The published algorithm knows neither selection bias nor a way out of contradictions; choose engine='exact'.")
+    for text in (*(name for tier in settings.tiers for name in tier), *settings.required, *settings.forbidden):
+        if not text.isprintable():
+            raise OptionError(f"What is known is said in printable text on one line; got {text[:40]!r}.")
     knowledge_of(settings)
     return settings
 
@@ -163,6 +170,26 @@ def discover_arguments(settings: Settings) -> dict[str, Any]:
     return {name: getattr(settings, name) for name in names} | {"knowledge": knowledge_of(settings)}
 
 
+def check_batch(settings: Settings, datasets: Iterable[Collection[str]]) -> None:
+    """``OptionError`` if ``batching="all"`` would ask more tests at once than a server can hold. They are counted, not made.
+
+    >>> check_batch(Settings(batching=Batching.ALL), [range(12)])
+    >>> check_batch(Settings(batching=Batching.ALL), [range(20)])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    consilience.errors.OptionError: batching='all' asks up to 100000 tests at once; here they would be 49807360. Set max_given, or ...
+    """
+    if settings.batching is not Batching.ALL:
+        return
+    count = 0
+    for size in map(len, datasets):
+        most = size - 2 if settings.max_given is None else min(settings.max_given, size - 2)
+        count += comb(size, 2) * sum(comb(size - 2, given) for given in range(most + 1))
+    if count > MOST_AT_ONCE:
+        raise OptionError(
+            f"batching='all' asks up to {MOST_AT_ONCE} tests at once; here they would be {count}. Set max_given, or batching='levels'."
+        )
+
+
 def schema_of(variables: tuple[VariableSpec, ...]) -> Schema:
     """The library's schema; an error if the variables cannot be one.
 
@@ -174,8 +201,8 @@ def schema_of(variables: tuple[VariableSpec, ...]) -> Schema:
     for spec in variables:
         if not spec.name.strip() or len(spec.name) > MOST_NAME or not spec.name.isprintable():
             raise OptionError(f"A variable's name is 1 to {MOST_NAME} printable characters; got {spec.name[:40]!r}.")
-        if len(spec.levels) > MOST_LEVELS or any(not level or len(level) > MOST_NAME for level in spec.levels):
-            raise OptionError(f"A variable has up to {MOST_LEVELS} levels of 1 to {MOST_NAME} characters; check {spec.name!r}.")
+        if len(spec.levels) > MOST_LEVELS or any(not 1 <= len(level) <= MOST_NAME or not level.isprintable() for level in spec.levels):
+            raise OptionError(f"A variable has up to {MOST_LEVELS} levels of 1 to {MOST_NAME} printable characters; check {spec.name!r}.")
     return Schema([Variable(s.name, s.kind, s.levels or (("0", "1") if s.kind is Kind.BINARY else ())) for s in variables])
 
 

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from fastapi import FastAPI, Request, WebSocket
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
@@ -55,6 +56,9 @@ _STATUS: tuple[tuple[type[ConsilienceError], int], ...] = (
     (DataError, 422),
     (StudyError, 409),
 )
+MOST_MISFITS = 5
+ACCOUNT_FACTOR = 10
+"""So many times as many failed logins are allowed for an account from anywhere as from one address."""
 _log = logging.getLogger("consilience.server")
 DESCRIPTION = """
 Federated causal discovery: studies, their sites, their runs and their results.
@@ -69,15 +73,20 @@ name, and a sentence with the rule, what was received, and the way out.
 
 
 def create_app(
-    config: ServerConfig, identity: Identity, *, passwords: Passwords | None = None, clock: Callable[[], float] = time.time
+    config: ServerConfig,
+    identity: Identity,
+    *,
+    passwords: Passwords | None = None,
+    clock: Callable[[], float] = time.time,
+    ticks: Callable[[], float] = time.monotonic,
 ) -> FastAPI:
-    """A study server over the database in ``config.home``. ``clock`` gives seconds since 1970."""
+    """A study server over the database in ``config.home``. ``clock`` gives seconds since 1970; ``ticks`` never go back."""
     store = Store(Database(Path(config.home) / "studies.sqlite", clock))
     hub, bell, metrics = Hub(), Bell(), Metrics()
     runner = Runner(store, hub, bell, metrics, config.max_runs)
     certificate = Path(config.tls_cert).read_text(encoding="ascii") if config.tls_cert else ""
     channel = certificate_digest(certificate) if certificate else b""
-    challenges = RateLimit("challenges", config.join_burst, config.join_rate, clock)
+    challenges = RateLimit("challenges", config.join_burst, config.join_rate, ticks)
     services = Services(
         config,
         identity,
@@ -88,8 +97,9 @@ def create_app(
         metrics,
         passwords or Passwords(),
         SiteSockets(store, hub, runner, metrics, identity, channel, challenges, clock),
-        RateLimit("logins", config.login_burst, config.login_rate, clock),
-        RateLimit("invitations", config.join_burst, config.join_rate, clock),
+        RateLimit("logins", config.login_burst, config.login_rate, ticks),
+        RateLimit("logins", ACCOUNT_FACTOR * config.login_burst, ACCOUNT_FACTOR * config.login_rate, ticks),
+        RateLimit("invitations", config.join_burst, config.join_rate, ticks),
         clock,
         certificate if certificate and is_self_signed(certificate) else "",
     )
@@ -111,7 +121,7 @@ def create_app(
         docs_url=None,  # the framework's own page loads scripts from elsewhere
         redoc_url=None,
         openapi_url="/api/openapi.json",
-        responses={code: {"model": Problem} for code in (401, 403, 404, 409, 413, 429)},
+        responses={code: {"model": Problem} for code in (401, 403, 404, 409, 413, 422, 429)},
     )
     app.state.services = services
     for module in (accounts, studies, results, operations, documentation):
@@ -123,6 +133,7 @@ def create_app(
 
     app.add_exception_handler(ConsilienceError, _problem)
     app.add_exception_handler(HTTPException, _other_problem)
+    app.add_exception_handler(RequestValidationError, _misfit)
     app.add_middleware(Guardrail, most=config.max_body_bytes)
     return app
 
@@ -138,3 +149,14 @@ def _problem(_request: Request, error: Exception) -> JSONResponse:
 def _other_problem(_request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     return JSONResponse({"error": "HTTPError", "message": str(error.detail)}, error.status_code, error.headers)
+
+
+def _misfit(_request: Request, error: Exception) -> JSONResponse:
+    """What does not fit the schema: where, and the rule. Nothing of what was sent comes back, not even the name of an unknown field."""
+    assert isinstance(error, RequestValidationError)
+    found = []
+    for each in error.errors()[:MOST_MISFITS]:
+        place = each["loc"][:-1] if each["type"] == "extra_forbidden" else each["loc"]
+        found.append(f"{'.'.join(map(str, place))}: {each['msg']}")
+    words = f"The request must fit the schema in /api/docs. {'; '.join(found)}."
+    return JSONResponse({"error": "RequestError", "message": words}, 422)

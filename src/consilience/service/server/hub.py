@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from threading import Lock
 from typing import Any, TypeVar, cast
@@ -221,6 +221,18 @@ class SocketLinks(Links):
     def gather(self, names: Sequence[str]) -> None:
         """Wait for the sites, as long as ``patience`` says."""
         self._wait(self._hub.gather(self._study, names, self.patience))
+
+    def when_ready(self, names: Sequence[str], done: Callable[[Future[None]], None]) -> None:
+        """Wait like :meth:`gather`, without a thread; then ``done`` is told how it went. An interruption ends it too."""
+
+        def told(future: Future[None]) -> None:
+            with self._lock:
+                self._future = None
+            done(future)
+
+        with self._lock:
+            future = self._future = asyncio.run_coroutine_threadsafe(self._hub.gather(self._study, names, self.patience), self._loop)
+        future.add_done_callback(told)
 
     def call(self, messages: Mapping[str, RunMessage], limit: int) -> dict[str, RunReply | Lost]:
         """Ask all sites at once."""

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -34,6 +36,11 @@ from consilience.service.store import State, Store
 
 __all__ = ["Bell", "Runner", "StoredTest"]
 
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
+"""Seconds between attempts while the database does not answer."""
+LAST_LOOK = 1.0
+"""Seconds that a run waits for sites whose time to consent is over."""
+T = TypeVar("T")
 _log = logging.getLogger("consilience.server")
 
 
@@ -143,6 +150,7 @@ class Runner:
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="run")
         self._links: dict[str, SocketLinks] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._closing = threading.Event()
 
     def bind(self, loop: asyncio.AbstractEventLoop) -> None:
         """The loop that holds the connections; then go on with every study that was running."""
@@ -153,6 +161,7 @@ class Runner:
 
     def close(self) -> None:
         """The server stops: end the threads; their studies go on when it is back."""
+        self._closing.set()
         for links in list(self._links.values()):
             links.interrupt(RunInterruptedError("The server stops."))
         self._threads.shutdown(wait=True, cancel_futures=True)
@@ -176,9 +185,35 @@ class Runner:
         assert row.contract is not None
         links = self._links[study] = SocketLinks(self._hub, self._loop, study, row.contract.settings.round_seconds)
         consented = all(site.consented for site in self._store.studies.sites(study))
-        links.patience = row.contract.settings.return_seconds if consented else row.contract.settings.consent_seconds
-        self._threads.submit(self._run, row.contract, links)
+        if consented:
+            links.patience = row.contract.settings.return_seconds
+            self._submit(row.contract, links)
+        else:
+            self._after_consent(row.contract, links)
         asyncio.run_coroutine_threadsafe(self._hub.tell(study, encode_wire(Proposal(row.contract.encoded()))), self._loop)
+
+    def _submit(self, contract: Contract, links: SocketLinks) -> None:
+        if self._closing.is_set():
+            self._links.pop(contract.study, None)
+        else:
+            self._threads.submit(self._run, contract, links)
+
+    def _after_consent(self, contract: Contract, links: SocketLinks) -> None:
+        """A study takes its turn when all sites have consented. If that does not happen, the run finds out, and says so."""
+
+        def done(waited: Future[None]) -> None:
+            in_time = not waited.cancelled() and waited.exception() is None
+            links.patience = contract.settings.return_seconds if in_time else LAST_LOOK
+            self._submit(contract, links)
+
+        links.patience = contract.settings.consent_seconds
+        links.when_ready([m.name for m in contract.members], done)
+
+    def dismiss(self, study: str, site: str) -> None:
+        """End the connection of a site that takes part no more, from any thread."""
+        self.event(study, "removed", site=site)
+        if self._loop is not None:
+            asyncio.run_coroutine_threadsafe(self._hub.cut(study, site, "removed from the study by its owner"), self._loop)
 
     def stop(self, study: str, error: ConsilienceError) -> None:
         """End a run with an error, from any thread."""
@@ -191,17 +226,45 @@ class Runner:
         study = contract.study
         self._metrics.add("runs_started")
         try:
-            self._discover(contract, links)
-            self._metrics.add("runs_finished")
+            problem = self._patiently(study, lambda: self._attempt(contract, links))
+            if problem:
+                self._patiently(study, lambda: self._fail(study, problem))
         except (RunInterruptedError, RunCancelledError) as error:
             _log.info("run ended", extra={"study": study, "reason": str(error)})
-        except ConsilienceError as error:
-            self._fail(study, f"{type(error).__name__}: {error}")
-        except Exception:  # noqa: BLE001  a defect ends its own study, and no other
-            _log.exception("a defect ended a run", extra={"study": study})
-            self._fail(study, "A defect of the program ended the run; the server's log has the details.")
+        except Exception:  # noqa: BLE001  the thread ends here: nobody else would say it
+            _log.exception("a run ended without a word to its study", extra={"study": study})
         finally:
             self._links.pop(study, None)
+
+    def _attempt(self, contract: Contract, links: SocketLinks) -> str:
+        """Run a study; why it failed, or the empty string."""
+        try:
+            self._discover(contract, links)
+        except (RunInterruptedError, RunCancelledError, sqlite3.OperationalError):
+            raise
+        except ConsilienceError as error:
+            return f"{type(error).__name__}: {error}"
+        except Exception:  # noqa: BLE001  a defect ends its own study, and no other
+            _log.exception("a defect ended a run", extra={"study": contract.study})
+            return "A defect of the program ended the run; the server's log has the details."
+        self._metrics.add("runs_finished")
+        return ""
+
+    def _patiently(self, study: str, work: Callable[[], T]) -> T:
+        """Do ``work`` until the database lets it: locked or full, it says nothing about the study, whose journal and state stay.
+
+        So the work is done again from what is on disk, after longer and longer pauses, until the server stops.
+        """
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                return work()
+            except sqlite3.OperationalError as error:
+                self._metrics.add("storage_errors")
+                _log.error("the database does not answer; trying again", extra={"study": study, "reason": str(error), "seconds": pause})
+            if self._closing.wait(pause):
+                raise RunInterruptedError("The server stops.")
+            pause = min(2.0 * pause, LONGEST_PAUSE)
 
     def _discover(self, contract: Contract, links: SocketLinks) -> None:
         study, settings = contract.study, contract.settings
@@ -253,7 +316,6 @@ class Runner:
         return say
 
     def _fail(self, study: str, message: str) -> None:
-        self._metrics.add("runs_failed")
         try:
             with self._store.database.writing():
                 self._store.studies.move(study, [State.RUNNING], State.FAILED, message)
@@ -261,6 +323,7 @@ class Runner:
                 self._store.runs.add_event(study, "failed", {"message": message})
         except LifeCycleError:  # cancelled in the same moment
             return
+        self._metrics.add("runs_failed")
         self.say_over(study, State.FAILED, message)
 
     def cancel(self, study: str) -> None:

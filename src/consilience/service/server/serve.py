@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
+import h11
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from consilience.federation.wire import FRAME_BYTES
@@ -17,6 +20,7 @@ __all__ = ["serve"]
 
 
 GOODBYE_SECONDS = 1.0
+REQUEST_SECONDS = 30.0
 
 
 class _Impatient(WebSocketsSansIOProtocol):
@@ -33,6 +37,39 @@ class _Impatient(WebSocketsSansIOProtocol):
         self.loop.call_later(GOODBYE_SECONDS, self.transport.abort)
 
 
+class _Punctual(H11Protocol):
+    """A request must be there, whole, ``REQUEST_SECONDS`` after its first byte, and the first byte so long after the connection: else
+    half-sent requests would take all connections. And ``limit_concurrency`` holds for connections of every kind, also for WebSockets.
+    """
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if self.limit_concurrency is not None and len(self.connections) > self.limit_concurrency:
+            transport.abort()
+            return
+        self._deadline = self.loop.call_later(REQUEST_SECONDS, transport.abort)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        state = self.conn.their_state
+        unfinished = state is h11.SEND_BODY or (state is h11.IDLE and bool(self.conn.trailing_data[0]))
+        if not unfinished or self.transport.get_protocol() is not self:  # it is a WebSocket now, and has a time-out of its own
+            self._cancel()
+        elif self._deadline is None:
+            self._deadline = self.loop.call_later(REQUEST_SECONDS, self.transport.abort)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._cancel()
+        super().connection_lost(exc)
+
+    def _cancel(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+
 def serve(config: ServerConfig, identity: Identity) -> None:
     """Serve until stopped; one process per folder."""
     with lock_folder(Path(config.home)):
@@ -46,6 +83,7 @@ def _run(config: ServerConfig, identity: Identity) -> None:
         port=config.port,
         ssl_certfile=config.tls_cert or None,
         ssl_keyfile=config.tls_key or None,
+        http=_Punctual,
         ws=_Impatient,
         ws_max_size=FRAME_BYTES + 1,
         ws_ping_interval=config.heartbeat_seconds,
@@ -53,7 +91,7 @@ def _run(config: ServerConfig, identity: Identity) -> None:
         ws_per_message_deflate=False,  # masked numbers do not compress, and bombs do
         limit_concurrency=config.max_connections,
         proxy_headers=config.behind_proxy,
-        forwarded_allow_ips="*" if config.behind_proxy else None,
+        forwarded_allow_ips=config.trusted_proxies if config.behind_proxy else None,
         server_header=False,
         access_log=False,
         log_config=None,

@@ -39,6 +39,7 @@ class Services:
     passwords: Passwords
     sockets: SiteSockets
     logins: RateLimit
+    account_logins: RateLimit
     joins: RateLimit
     clock: Callable[[], float]
     certificate: str
@@ -84,7 +85,9 @@ def _own_study(study: StudyPath, who: Who, services: Parts) -> StudyRow:
 def _shared_study(study: StudyPath, who: Who, services: Parts) -> StudyRow:
     """A study of the owner who asks, or the one that the site who asks has joined."""
     row = services.store.studies.get(study)
-    if row is None or (row.owner != who.owner if who.owner else who.study != study):
+    if row is None or not (
+        row.owner == who.owner if who.owner else who.study == study and services.store.studies.has_site(study, who.site)
+    ):
         raise HTTPException(404, "You have no such study.")
     return row
 

@@ -174,6 +174,8 @@ class SiteSockets:
         row = await run_in_threadpool(self._store.studies.get, connection.study)
         if row is None:
             raise ProtocolError("The study is gone.")
+        if not await run_in_threadpool(self._store.studies.has_site, connection.study, connection.site):
+            raise ProtocolError("The site was removed from the study while it connected.")
         await connection.send(encode_wire(Welcome(connection.site, row.id, row.name, row.state.value)))
         if row.state is State.RUNNING and row.contract is not None:
             await connection.send(encode_wire(Proposal(row.contract.encoded())))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -27,6 +28,7 @@ class Database:
     def __init__(self, path: Path | str, clock: Callable[[], float]) -> None:
         self.clock = clock
         self._lock = RLock()
+        _keep_private(Path(path))
         try:
             self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             for pragma in ("journal_mode = wal", "synchronous = full", "foreign_keys = on", "busy_timeout = 5000"):
@@ -57,10 +59,11 @@ class Database:
             self._connection.execute("begin immediate")
             try:
                 yield
+                self._connection.execute("commit")
             except BaseException:
-                self._connection.execute("rollback")
+                if self._connection.in_transaction:  # some errors have ended it already
+                    self._connection.execute("rollback")
                 raise
-            self._connection.execute("commit")
 
     def write(self, statement: str, values: Sequence[Any] = ()) -> int:
         """One statement, on disk when this returns; how many rows it touched."""
@@ -90,3 +93,17 @@ class Database:
         """Close the file."""
         with self._lock:
             self._connection.close()
+
+
+def _keep_private(path: Path) -> None:
+    """Only its owner may read it, from its first byte on; SQLite gives the files beside it the same rights."""
+    if str(path) == ":memory:":
+        return
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:  # of an older version, perhaps. Not opened: closing it again would end SQLite's locks in this process
+        for file in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
+            with suppress(OSError):
+                file.chmod(0o600)
+    except OSError:  # SQLite says what is wrong
+        return

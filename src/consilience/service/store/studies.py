@@ -209,8 +209,17 @@ class Studies:
         return str(row[0]) if row else ""
 
     def remove_site(self, study: str, site: str) -> bool:
-        """Take a site out of a study that has not begun; False if there is none."""
-        return self._db.write("delete from sites where study = ? and name = ?", (study, site)) > 0
+        """Take a site and its tokens out of a study that has not begun; False if there is none."""
+        with self._db.writing():
+            row = self.get(study)
+            if row is not None and row.state not in (State.DRAFT, State.OPEN):
+                raise LifeCycleError(f"Sites are removed before a study runs; this one is {row.state.value}. Cancel it first.")
+            self._db.write("delete from tokens where study = ? and site = ?", (study, site))
+            return self._db.write("delete from sites where study = ? and name = ?", (study, site)) > 0
+
+    def has_site(self, study: str, site: str) -> bool:
+        """True if a site of this name takes part."""
+        return self._db.one("select 1 from sites where study = ? and name = ?", (study, site)) is not None
 
     def declare(self, study: str, site: str, declarations: tuple[Declaration, ...]) -> None:
         """What a site says that it holds."""

@@ -22,16 +22,16 @@ _bearer = HTTPBearer()
 
 @router.post("/login", summary="Log in")
 def login(body: LoginIn, request: Request, services: Parts) -> LoginOut:
-    """A token for an owner's name and password. Failed attempts are counted per address, and per address and name."""
+    """A token for an owner's name and password. Failed attempts are counted per address, per address and name, and per name."""
     address = request.client.host if request.client else ""
-    keys = (address, f"{address} {body.name}")
-    for key in keys:
-        services.logins.take(key)
+    keys = ((services.logins, address), (services.logins, f"{address} {body.name}"), (services.account_logins, body.name))
+    for limit, key in keys:
+        limit.take(key)
     if not services.passwords.fits(services.store.accounts.password_of(body.name), body.password):
         services.metrics.add("logins_failed")
         raise LoginError("The name or the password is not right.")
-    for key in keys:
-        services.logins.give_back(key)
+    for limit, key in keys:
+        limit.give_back(key)
     token, expires = services.store.accounts.issue(Principal(owner=body.name), services.config.token_hours * 3600.0)
     return LoginOut(token=token, expires=expires)
 

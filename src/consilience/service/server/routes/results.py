@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 
 from consilience.service.server.documents import DOCUMENTS, plain
 from consilience.service.server.models import EventOut
-from consilience.service.server.services import OwnStudy, Parts, Services, SharedStudy
+from consilience.service.server.services import OwnStudy, Parts, Services, SharedStudy, Who
 from consilience.service.store import Event, State
 
 __all__ = ["router"]
@@ -25,16 +25,19 @@ Document = Literal["result.json", "tests.csv", "report.html"]
 @router.get("/events", summary="Follow a study", responses={200: {"content": {"text/event-stream": {}}}}, response_class=StreamingResponse)
 async def events(
     row: SharedStudy,
+    who: Who,
     services: Parts,
     last_event_id: Annotated[int, Header(ge=0, le=2**53, description="Go on after this event.")] = 0,
 ) -> StreamingResponse:
     """Server-sent events, from the first on or after `Last-Event-ID`, until the study is over. Each was on disk before it is sent."""
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(_stream(services, row.id, last_event_id), media_type="text/event-stream", headers=headers)
+    return StreamingResponse(_stream(services, row.id, who.site, last_event_id), media_type="text/event-stream", headers=headers)
 
 
-async def _stream(services: Services, study: str, after: int) -> AsyncIterator[str]:
+async def _stream(services: Services, study: str, site: str, after: int) -> AsyncIterator[str]:
     while True:
+        if site and not await run_in_threadpool(services.store.studies.has_site, study, site):
+            return  # it was removed
         row = await run_in_threadpool(services.store.studies.get, study)  # before the events: the last of them must not be missed
         found = await run_in_threadpool(services.store.runs.events, study, after)
         for event in found:

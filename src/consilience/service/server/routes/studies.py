@@ -25,7 +25,7 @@ from consilience.service.server.models import (
     VariableModel,
 )
 from consilience.service.server.services import Owner, OwnStudy, Parts, Services, SharedStudy, Who
-from consilience.service.settings import Settings, VariableSpec, check_datasets, check_knowledge, checked, schema_of, specs_of
+from consilience.service.settings import Settings, VariableSpec, check_batch, check_datasets, check_knowledge, checked, schema_of, specs_of
 from consilience.service.store import SiteRow, State, StudyRow
 
 __all__ = ["contract_of", "router"]
@@ -46,7 +46,9 @@ def _parse(body: StudyIn) -> Parsed:
         return None, None, settings
     schema = schema_of(tuple(VariableSpec(v.name, Kind(v.kind), tuple(v.levels)) for v in body.variables))
     check_knowledge(settings, schema)
-    return specs_of(schema), check_datasets(tuple(tuple(names) for names in body.datasets), schema), settings
+    datasets = check_datasets(tuple(tuple(names) for names in body.datasets), schema)
+    check_batch(settings, datasets)
+    return specs_of(schema), datasets, settings
 
 
 def _out(row: StudyRow, services: Services, *, is_owner: bool) -> StudyOut:
@@ -143,11 +145,10 @@ def withdraw(site: SitePath, row: OwnStudy, services: Parts) -> None:
 
 @router.delete("/{study}/sites/{site}", status_code=204, summary="Remove a site")
 def remove(site: SitePath, row: OwnStudy, services: Parts) -> None:
-    """Before the study runs."""
-    if row.state not in (State.DRAFT, State.OPEN):
-        raise LifeCycleError(f"Sites are removed before a study runs; this one is {row.state.value}.")
+    """Before the study runs. Its tokens and its connection end."""
     if not services.store.studies.remove_site(row.id, site):
         raise HTTPException(404, "There is no such site.")
+    services.runner.dismiss(row.id, site)
 
 
 @router.post("/{study}/open", summary="Open a draft")
@@ -161,10 +162,11 @@ def open_(row: OwnStudy, services: Parts) -> StudyOut:
 @router.post("/{study}/start", summary="Start an open study")
 def start(row: OwnStudy, services: Parts) -> StudyOut:
     """Fix who takes part and ask every site's owner for consent; the run begins when all have agreed."""
-    if row.state is not State.OPEN:
-        raise LifeCycleError(f"A study is started when it is open; this one is {row.state.value}.")
-    contract = contract_of(row, services.store.studies.sites(row.id))
-    with services.store.database.writing():
+    with services.store.database.writing():  # nobody joins, leaves or edits between reading and moving
+        now = services.store.studies.get(row.id)
+        if now is None or now.state is not State.OPEN:
+            raise LifeCycleError(f"A study is started when it is open; this one is {now.state.value if now else 'gone'}.")
+        contract = contract_of(now, services.store.studies.sites(row.id))
         services.store.studies.move(row.id, [State.OPEN], State.RUNNING, contract=contract)
         services.store.runs.add_event(row.id, "started", {"sites": [m.name for m in contract.members]})
     services.runner.begin(row.id)
@@ -195,6 +197,7 @@ def contract_of(row: StudyRow, sites: list[SiteRow]) -> Contract:
         check_knowledge(row.settings, schema)
         held = (tuple(sorted(d.name for d in site.declarations or ())) for site in sites)
         variables, datasets, queried = specs_of(schema), tuple(dict.fromkeys(held)), True
+    check_batch(row.settings, datasets)
     return Contract(row.id, row.name, variables, datasets, row.settings, tuple(site.member for site in sites), queried)
 
 

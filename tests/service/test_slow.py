@@ -98,11 +98,12 @@ def test_a_socket_of_a_site_is_not_a_request(port: int) -> None:
 
 
 def test_sockets_of_sites_are_bounded_too(port: int) -> None:
-    held = [dial(port) for _ in range(8)]
+    held: list[socket.socket] = []
     try:
-        for connection in held:
-            connection.sendall(UPGRADE)
-            assert connection.recv(1 << 16).startswith(b"HTTP/1.1 101")
+        for _ in range(8):
+            held.append(dial(port))
+            held[-1].sendall(UPGRADE)
+            assert held[-1].recv(1 << 16).startswith(b"HTTP/1.1 101")
         with dial(port) as further:
             assert ends(further)
     finally:

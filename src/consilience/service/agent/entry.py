@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import ssl
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ from consilience.service.session import join_context
 from consilience.service.tls import client_context, write_private
 
 __all__ = ["check_url", "context_of", "download", "fetch_study", "join"]
+
+PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
+"""Seconds between attempts to get a document: a server takes some to come back."""
 
 MOST_BYTES = 256 << 20
 SECONDS = 30.0
@@ -113,20 +117,36 @@ def download(folder: StudyFolder, token: str, held: set[str], *, ca: str = "", i
     base = f"{check_url(joined.url, insecure=insecure)}/api/v1/studies/{joined.study}/documents"
     with httpx.Client(verify=context_of(joined, ca), timeout=SECONDS) as client:
         for name in ("result.json", "tests.csv", "report.html"):
-            try:
-                with client.stream("GET", f"{base}/{name}", headers={"Authorization": f"Bearer {token}"}) as reply:
-                    if reply.status_code != 200:
-                        continue
-                    content = b""
-                    for part in reply.iter_bytes():
-                        content += part
-                        if len(content) > MOST_BYTES:
-                            raise UnreachableError(f"{name} has more than {MOST_BYTES} bytes, which no result has.")
-            except httpx.HTTPError as error:
-                raise UnreachableError(f"{base}/{name} does not answer: {error}.") from None
-            write_private(folder.path / name, content)
-            written.append(folder.path / name)
+            content = _document(client, f"{base}/{name}", token)
+            if content is not None:
+                write_private(folder.path / name, content)
+                written.append(folder.path / name)
     return written + _own_pag(folder, held)
+
+
+def _document(client: httpx.Client, url: str, token: str) -> bytes | None:
+    """One document; None if the study has none of this name. A server that is just being restarted is asked again."""
+    for pause in (*PAUSES, None):
+        try:
+            with client.stream("GET", url, headers={"Authorization": f"Bearer {token}"}) as reply:
+                if reply.status_code < 500:
+                    return _body(reply, url) if reply.status_code == 200 else None
+                reason = f"status {reply.status_code}"
+        except httpx.HTTPError as error:
+            reason = str(error)
+        if pause is None:
+            raise UnreachableError(f"{url} does not answer: {reason}. The result stays with the server; run the client again to get it.")
+        time.sleep(pause)
+    raise AssertionError  # the last pause is None
+
+
+def _body(reply: httpx.Response, url: str) -> bytes:
+    content = b""
+    for part in reply.iter_bytes():
+        content += part
+        if len(content) > MOST_BYTES:
+            raise UnreachableError(f"{url} has more than {MOST_BYTES} bytes, which no result has.")
+    return content
 
 
 def _own_pag(folder: StudyFolder, held: set[str]) -> list[Path]:

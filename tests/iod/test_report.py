@@ -246,7 +246,7 @@ def test_overruled_decisions() -> None:
     first, second = Said("A and B are independent (p = 0.06)", 0.06, 0.18), Said("B and C are dependent (p = 0.04)", 0.04, 0.18)
     found = replace(small(), overruled=(first, second), given_up=((first,), (second,)), resolve="optimal")
     root = read(render(found))
-    words = "No graph agrees with all decisions. 2 contradict the least evidence: each overrules 1 decision."
+    words = "No graph agrees with all that was weighed. 2 contradict the least evidence: each overrules 1 decision."
     assert words in root.one("section", id="result").text
     folded = [figure.one("details").text for figure in root.one("section", id="graphs").all("figure")]
     assert folded == [f"overrules 1 decision{one.text}" for one in (first, second)]

@@ -93,6 +93,7 @@ def _solution(
     problem: Problem, names: tuple[str, ...], listing: Listing, clock: Clock, conflicts: tuple[Decision, ...], *, strict: bool
 ) -> Solution:
     graphs = []
+    clock = clock.again()  # a list that took all the time is not to be lost for want of the marks that follow from knowledge
     for number, (mag, pag) in enumerate(zip_longest(listing.mags, listing.pags)):
         try:
             graphs.append(PAG._trusted(graph_of(mag, problem, listing.program, clock, pag), names))

@@ -32,9 +32,14 @@ class Clock:
     """When to stop, and whom to tell that work goes on. ``tell`` may raise: that cancels the solver."""
 
     def __init__(self, time_limit: float | None = None, tell: Callable[[str], None] | None = None) -> None:
+        self._time_limit = time_limit
         self._end = None if time_limit is None else time.monotonic() + time_limit
         self._tell = tell or (lambda _: None)
         self.words = "solving"
+
+    def again(self) -> Clock:
+        """The same time once more, from now on."""
+        return Clock(self._time_limit, self._tell)
 
     def tick(self) -> None:
         """Tell, and raise :class:`TimeIsUp` if it is."""

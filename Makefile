@@ -1,4 +1,4 @@
-# Everything runs in a virtual environment of its own; nothing is installed on the machine.
+# Everything runs in a virtual environment of its own. The one thing installed on the machine is a browser for the tests, if there is none.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin

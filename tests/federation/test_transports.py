@@ -17,7 +17,17 @@ from consilience import errors
 from consilience.citest.requests import Survey
 from consilience.federation.participant import Participant
 from consilience.federation.terms import Dropout
-from consilience.federation.transport import Entry, Journalled, Links, ListJournal, LocalTransport, Lost, RemoteTransport, Transport
+from consilience.federation.transport import (
+    Entry,
+    Journalled,
+    Links,
+    ListJournal,
+    LocalTransport,
+    Lost,
+    RemoteTransport,
+    Transport,
+    respond,
+)
 from consilience.federation.wire import (
     Answer,
     Assembler,
@@ -70,19 +80,11 @@ class LoopLinks(Links):
 
     def answer(self, participant: Participant, message: Any) -> RunReply:
         try:
-            if isinstance(message, KeyAsk):
-                key = participant.offer(message.run)
-                return KeyOffer(key.run_id, key.identity, key.x25519, key.signature)
-            if isinstance(message, KeySet):
-                participant.enter(message.run, [offer.signed() for offer in message.keys])
-                return Entered(message.run)
-            reply = participant.answer(message.request)
+            return respond(participant, message)
         except errors.ClientGoneError:
             raise
         except errors.ConsilienceError as error:
             return Refused(type(error).__name__, str(error))
-        assert isinstance(reply, bytes)
-        return Answer(message.request.run, message.request.round, reply)
 
     def cut(self, name: str, why: str) -> None:
         self.cuts.append(name)

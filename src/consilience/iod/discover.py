@@ -70,10 +70,11 @@ def discover(
     """Every PAG that agrees with the CI decisions of ``test`` on each of its data sets.
 
     Where decisions contradict each other, ``resolve="strict"`` returns no graph, and ``"optimal"`` those that contradict the least
-    evidence; ``found.conflicts`` tells why in either case. ``knowledge`` is what is known beforehand. ``max_given`` bounds conditioning
-    sets; pairs that are not tested to the end are then neither separable nor inseparable. ``selection_bias=True`` allows for undirected
-    edges. At most ``limit`` graphs are listed, and no more than ``time_limit`` seconds spent on graphs after the tests; the summary covers
-    those not listed, too.
+    evidence; ``found.conflicts`` names decisions that cannot hold together in either case. ``knowledge`` is what is known beforehand.
+    ``max_given`` bounds conditioning sets; pairs that are not tested to the end are then neither separable nor inseparable.
+    ``selection_bias=True`` allows for undirected edges. At most ``limit`` graphs are listed, and ``time_limit`` seconds spent looking for
+    graphs after the tests (with knowledge, at most as many again on the marks that follow from it); the summary covers graphs that are
+    not listed, too.
 
     ``engine="exact"`` asks a constraint solver; ``"iod"`` is the published algorithm, where ``variant`` says which local marks guide the
     search (``"original"``, ``"colliders"``, ``"triples"``; the list is the same) and ``jobs`` processes validate candidates.

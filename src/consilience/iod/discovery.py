@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,7 @@ class Discovery:
 
     ``conflicts`` are decisions of the local graphs that cannot hold together, and could with any one of them left out: they say why a
     strict list is empty. With ``resolve="optimal"`` decisions are ``overruled``; where all tests are weighed, this may happen without such
-    a conflict. Where several graphs tie, ``overruled`` has what at least one of
-    them gives up, and :meth:`contradicted` tells which.
+    a conflict. Where several graphs tie, ``overruled`` has what at least one of them gives up, and :meth:`contradicted` tells which.
 
     ``local_pags`` has one PAG per data set, ``tests`` one row per CI test that was used, ``candidates`` counts the graphs that were
     looked at before validation, ``timings`` holds seconds per step, ``disclosed`` what left each site in all (None if the test keeps no
@@ -120,13 +119,4 @@ def _plain(pag: PAG) -> dict[str, Any]:
 
 
 def _decision(decision: Decision) -> dict[str, Any]:
-    given = list(decision.given)
-    return {
-        "kind": decision.kind.value,
-        "text": decision.text,
-        "x": decision.x,
-        "y": decision.y,
-        "given": given,
-        "p_value": decision.p_value,
-        "weight": decision.weight,
-    }
+    return {**asdict(decision), "kind": decision.kind.value, "given": list(decision.given)}

@@ -89,7 +89,7 @@ def rulings(locals_: Sequence[Local], decisions: Decisions) -> list[Ruling]:
         for x, y in sorted(local.inseparable):
             own = [(p, given) for given, p in tests[x, y] if given & ~local.variables == 0]
             weakest[x, y, max(own)[1]].append((number, len(own)))
-    found = [Ruling(_separation(decisions, key), separated=key) for key in separated]
+    found = [Ruling(_verdict(decisions, key), separated=key) for key in separated]
     for (x, y, given), held in weakest.items():
         ruling = _adjacency(decisions, (x, y, given), held, len(locals_))
         found.append(Ruling(ruling, inseparable=tuple((number, x, y) for number, _ in held)))
@@ -100,27 +100,17 @@ def verdicts(decisions: Decisions, max_given: int | None = None) -> list[Ruling]
     """Every test that was answered (given at most so many variables), as a decision of its own."""
     found = []
     for key, result in decisions.results.items():
-        if max_given is not None and len(result.given) > max_given:
-            continue
-        if result.informative and decisions.independent(key):
-            found.append(Ruling(_separation(decisions, key), separated=key))
-        elif result.informative:
-            found.append(Ruling(_connection(decisions, key), connected=key))
+        if result.informative and (max_given is None or len(result.given) <= max_given):
+            separated, connected = (key, None) if decisions.independent(key) else (None, key)
+            found.append(Ruling(_verdict(decisions, key), separated, connected))
     return found
 
 
-def _connection(decisions: Decisions, key: Key) -> Decision:
+def _verdict(decisions: Decisions, key: Key) -> Decision:
+    """What one answered test says."""
     x, y, given, p = _named(decisions, key)
-    return Decision(
-        Source.CONNECTION, f"{x} and {y} are dependent{_given(given)} (p = {p:.2g})", x, y, given, p, weight(p, decisions.alpha)
-    )
-
-
-def _separation(decisions: Decisions, key: Key) -> Decision:
-    x, y, given, p = _named(decisions, key)
-    return Decision(
-        Source.SEPARATION, f"{x} and {y} are independent{_given(given)} (p = {p:.2g})", x, y, given, p, weight(p, decisions.alpha)
-    )
+    kind, word = (Source.SEPARATION, "independent") if decisions.independent(key) else (Source.CONNECTION, "dependent")
+    return Decision(kind, f"{x} and {y} are {word}{_given(given)} (p = {p:.2g})", x, y, given, p, weight(p, decisions.alpha))
 
 
 def _adjacency(decisions: Decisions, key: tuple[int, int, int], held: Iterable[tuple[int, int]], datasets: int) -> Decision:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 
 from consilience.graph.equivalence import pag_to_mag_marks
 from consilience.graph.graphs import PAG
 from consilience.iod.decisions import Decisions
 from consilience.iod.evidence import Decision
 from consilience.iod.exact.conflict import find_conflict
-from consilience.iod.exact.engine import Listing, graph_of, solve_optimal, solve_strict
+from consilience.iod.exact.engine import Listing, graph_of, list_classes, solve_optimal, solve_strict
 from consilience.iod.exact.outline import outline
 from consilience.iod.exact.problem import Problem
 from consilience.iod.exact.program import Clock, Program, TimeIsUp
@@ -73,8 +72,8 @@ def solve_exact(problem: Problem, names: tuple[str, ...], clock: Clock, limit: i
     conflicts = () if listing.mags or not listing.complete else _explained(problem, clock)
     if optimal and not _all_agree(problem, listing):
         listing = solve_optimal(problem, clock, limit)
-    elif optimal:
-        listing = solve_strict(problem, clock, limit)
+    elif optimal and listing.program is not None:
+        listing = list_classes(listing.program, clock, limit)
     return _solution(problem, names, listing, clock, conflicts, strict=not optimal)
 
 
@@ -94,11 +93,11 @@ def _solution(
 ) -> Solution:
     graphs = []
     clock = clock.again()  # a list that took all the time is not to be lost for want of the marks that follow from knowledge
-    for number, (mag, pag) in enumerate(zip_longest(listing.mags, listing.pags)):
+    for number, (mag, pag) in enumerate(zip(listing.mags, listing.pags, strict=True)):
         try:
             graphs.append(PAG._trusted(graph_of(mag, problem, listing.program, clock, pag), names))
         except TimeIsUp:  # the rest would lack marks that follow from knowledge
-            listing = replace(listing, mags=listing.mags[:number], complete=False)
+            listing = replace(listing, mags=listing.mags[:number], pags=listing.pags[:number], complete=False)
             break
     return Solution(problem, names, listing, tuple(graphs), conflicts, len(listing.mags), strict)
 
@@ -122,15 +121,16 @@ def solve_published(problem: Problem, names: tuple[str, ...], clock: Clock, limi
         return limit is None or valid <= limit
 
     found = enumerate_pags(problem.n, problem.locals_, variant, jobs, go_on)
-    mags = [pag_to_mag_marks(pag) for pag in found.pags]
+    classes = [(pag_to_mag_marks(pag), pag) for pag in found.pags]
     complete = found.complete
     members: Program | None = None
     if problem.rules:
         members = replace(problem, locals_=(), rulings=(), weighed=()).strict()
         try:  # without a program the knowledge contradicts itself
-            mags = [] if members is None else [mag for mag in mags if members.core(clock, members.signature(mag)) is None]
+            classes = [] if members is None else [one for one in classes if members.core(clock, members.signature(one[0])) is None]
         except TimeIsUp:  # nobody knows which of them obey
-            mags, complete = [], False
-    conflicts = () if mags or not complete else _explained(problem, clock)
-    listing = Listing(tuple(mags[:limit]), complete and (limit is None or len(mags) <= limit), members)
+            classes, complete = [], False
+    conflicts = () if classes or not complete else _explained(problem, clock)
+    listed = classes[:limit]
+    listing = Listing(tuple(mag for mag, _ in listed), complete and len(listed) == len(classes), members, tuple(pag for _, pag in listed))
     return replace(_solution(problem, names, listing, clock, conflicts, strict=True), candidates=found.candidates, exact=False)

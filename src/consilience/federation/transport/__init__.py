@@ -11,6 +11,6 @@ journal  any transport, with every sum written down before it is used, so that a
 from consilience.federation.transport.base import Transport
 from consilience.federation.transport.journal import Entry, Journal, Journalled, ListJournal
 from consilience.federation.transport.local import LocalTransport
-from consilience.federation.transport.remote import Links, Lost, RemoteTransport
+from consilience.federation.transport.remote import Links, Lost, RemoteTransport, respond
 
-__all__ = ["Entry", "Journal", "Journalled", "Links", "ListJournal", "LocalTransport", "Lost", "RemoteTransport", "Transport"]
+__all__ = ["Entry", "Journal", "Journalled", "Links", "ListJournal", "LocalTransport", "Lost", "RemoteTransport", "Transport", "respond"]

@@ -14,13 +14,14 @@ from consilience.citest.requests import Request, answer_length
 from consilience.data.schema import Schema
 from consilience.errors import ClientGoneError, ProtocolError, refusal_named
 from consilience.federation.messages import Announced, RoundRequest
+from consilience.federation.participant import Participant
 from consilience.federation.transport.base import Transport
 from consilience.federation.wire import Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, Round, RunMessage, RunReply, encode_wire
 from consilience.glm.kernel import Floats
 from consilience.secagg import RingVector, Roster, SignedKey, decode, fingerprint_text, total
 from consilience.secagg.ring import WORD_BYTES
 
-__all__ = ["Links", "Lost", "RemoteTransport"]
+__all__ = ["Links", "Lost", "RemoteTransport", "respond"]
 
 MOST_ATTEMPTS = 5
 """How often one round may lose a site that comes back: a request that ends its process must not be sent for ever."""
@@ -53,6 +54,19 @@ class Links(ABC):
     @abstractmethod
     def cut(self, name: str, why: str) -> None:
         """End a connection: what came over it was not in order."""
+
+
+def respond(participant: Participant, message: RunMessage) -> KeyOffer | Entered | Answer:
+    """A site's side of a run: what it answers to a message. What it refuses is raised."""
+    if isinstance(message, KeyAsk):
+        key = participant.offer(message.run)
+        return KeyOffer(key.run_id, key.identity, key.x25519, key.signature)
+    if isinstance(message, KeySet):
+        participant.enter(message.run, [offer.signed() for offer in message.keys])
+        return Entered(message.run)
+    reply = participant.answer(message.request)
+    assert isinstance(reply, bytes), "over a network every answer is masked"
+    return Answer(message.request.run, message.request.round, reply)
 
 
 class RemoteTransport(Transport):

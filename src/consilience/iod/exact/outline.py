@@ -6,20 +6,21 @@ its PAG or a circle there; that is decided by classes that show it: those listed
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import combinations, permutations
 
 from consilience.graph.working import MarkSets
 from consilience.iod.exact.engine import graph_of
 from consilience.iod.exact.problem import Problem
 from consilience.iod.exact.program import Clock, Program, TimeIsUp
+from consilience.iod.summary import MARKS
 
 __all__ = ["outline"]
 
 TRIES = 2000
 """Classes to look at for one mark before it is called unknown."""
 
-MARKS = ("arrow", "tail", "circle")
+_NAMES = {mark: name for name, mark in MARKS.items()}
 Pair = tuple[int, int]
 End = tuple[int, int, str]
 
@@ -120,6 +121,3 @@ class _Asked:
                 if (x, y, mark) in self._seen:
                     return True
         return None if len(mags) == TRIES else False
-
-
-_NAMES: Mapping[int, str] = {1: "circle", 2: "arrow", 3: "tail"}

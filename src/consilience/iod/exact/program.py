@@ -129,10 +129,6 @@ class Program:
         """The literal that says that there is an edge x–y with a tail at y; None if there cannot be."""
         return self._tails.get((x, y))
 
-    def adjacent(self, x: int, y: int) -> int | None:
-        """The literal that says that there is an edge x–y; None if there cannot be."""
-        return self._adjacent.get((min(x, y), max(x, y)))
-
     def classes(self, clock: Clock, assumptions: Sequence[int] = ()) -> Iterator[MarkSets]:
         """A MAG of every class, each class once: the class of an answer is excluded before the next is sought."""
         self._configure()

@@ -23,6 +23,7 @@ from consilience.federation import Client
 from consilience.federation.ledger import Ledger
 from consilience.federation.messages import VERSION
 from consilience.federation.participant import Participant
+from consilience.federation.transport import respond
 from consilience.federation.wire import Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, Round, encode_wire
 from consilience.secagg import fingerprint_text, read_fingerprint
 from consilience.service.agent.home import StudyFolder
@@ -80,15 +81,7 @@ class Site:
         participant = self._participant
         if participant is None:
             raise DeclinedError("This site's owner has not consented to anything yet.")
-        if isinstance(message, KeyAsk):
-            key = participant.offer(message.run)
-            return KeyOffer(key.run_id, key.identity, key.x25519, key.signature)
-        if isinstance(message, KeySet):
-            participant.enter(message.run, [offer.signed() for offer in message.keys])
-            return Entered(message.run)
-        reply = participant.answer(message.request)
-        assert isinstance(reply, bytes), "over a network every answer is masked"
-        return Answer(message.request.run, message.request.round, reply)
+        return respond(participant, message)
 
     def _declare(self) -> Declare | Declined:
         """The site's variables, if its owner agrees. Once there is a contract the study has a schema, and nothing more is told."""

@@ -6,7 +6,7 @@ import secrets
 from dataclasses import dataclass
 from hashlib import sha256
 
-from consilience.errors import LoginError, OptionError, TokenError
+from consilience.errors import OptionError, TokenError
 from consilience.service.store.database import Database
 
 __all__ = ["Accounts", "Principal"]
@@ -41,13 +41,6 @@ class Accounts:
         if self.password_of(name):
             raise OptionError(f"There is an account {name!r} already.")
         self._db.write("insert into accounts (name, password, created) values (?, ?, ?)", (name, password_hash, self._db.clock()))
-
-    def set_password(self, name: str, password_hash: str) -> None:
-        """Another password; all tokens of the account end."""
-        with self._db.writing():
-            if not self._db.write("update accounts set password = ? where name = ?", (password_hash, name)):
-                raise LoginError(f"There is no account {name!r}.")
-            self._db.write("delete from tokens where account = ?", (name,))
 
     def password_of(self, name: str) -> str:
         """The hash, or the empty string."""

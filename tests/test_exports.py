@@ -13,7 +13,24 @@ import consilience
 
 ROOT = Path(consilience.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
-ROOMS = ("errors", "data", "glm", "secagg", "citest", "federation", "graph", "iod", "simulate", "service", "web", "cli")
+ROOMS = (
+    "errors",
+    "options",
+    "data",
+    "glm",
+    "secagg",
+    "settings",
+    "citest",
+    "protocol",
+    "federation",
+    "graph",
+    "iod",
+    "simulate",
+    "reproduction",
+    "service",
+    "web",
+    "cli",
+)
 """The rooms of the architecture, from the ground up; a room may import itself and those before it."""
 
 
@@ -80,11 +97,34 @@ def test_public_names_are_documented() -> None:
     assert [name for name, thing in things.items() if not inspect.getdoc(thing)] == []
 
 
-def test_every_exception_is_exported_and_has_one_root() -> None:
+def test_the_public_causes_are_few_and_have_one_root() -> None:
     errors = consilience.errors
     classes = {name for name, thing in vars(errors).items() if isinstance(thing, type) and issubclass(thing, Exception)}
     assert classes == set(errors.__all__)
+    assert len(classes) <= 15
     assert all(issubclass(getattr(errors, name), errors.ConsilienceError) for name in classes)
+
+
+DETAILS = [file for file in FILES if file.name == "errors.py" and file.parent != ROOT]
+
+
+@pytest.mark.parametrize("file", DETAILS, ids=module_name)
+def test_details_refine_a_public_cause_and_are_found_by_their_short_name(file: Path) -> None:
+    module = importlib.import_module(module_name(file))
+    classes = {name: thing for name, thing in vars(module).items() if inspect.isclass(thing) and thing.__module__ == module.__name__}
+    assert classes
+    assert set(classes) <= set(module.__all__)
+    for name, thing in classes.items():
+        assert issubclass(thing, consilience.errors.ConsilienceError)
+        assert getattr(consilience.errors, name) is thing
+
+
+def test_no_two_errors_share_a_name() -> None:
+    names = [name for file in DETAILS for name in vars(importlib.import_module(module_name(file))) if name.endswith("Error")]
+    own = {name for name in names if getattr(consilience.errors, name).__module__ != "consilience.errors"}
+    assert all(name not in consilience.errors.__all__ for name in own)
+    with pytest.raises(AttributeError, match="NoSuchError"):
+        _ = consilience.errors.NoSuchError
 
 
 @pytest.mark.parametrize("file", [f for f in FILES if f.parent != ROOT or f.name == "errors.py"], ids=module_name)

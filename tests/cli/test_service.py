@@ -13,7 +13,9 @@ from typer.testing import CliRunner, Result
 
 from consilience.cli import optional
 from consilience.cli.app import app
-from consilience.errors import AccessError, ConfigurationError, InvitationError, MissingPackageError, OptionError, ReadError
+from consilience.data.errors import ReadError
+from consilience.errors import AccessError, MissingPackageError, OptionError
+from consilience.service.errors import ConfigurationError, InvitationError
 
 PASSWORD = "correct horse battery staple\n"
 

@@ -12,8 +12,9 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from consilience.data.errors import EmptyDataError, ReadError
 from consilience.data.reading import MISSING, load, ordered_columns
-from consilience.errors import DataError, EmptyDataError, ReadError
+from consilience.errors import DataError
 
 Write = Callable[..., Path]
 

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from consilience.data.errors import InfiniteValueError, KindError, UnknownLevelError
 from consilience.data.schema import Schema
 from consilience.data.table import Table
-from consilience.errors import InfiniteValueError, KindError, UnknownLevelError
 
 NAN = float("nan")
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from consilience.errors import DifferentNodesError
 from consilience.graph import MAG, PAG, MixedGraph, normalised_shd, shd
+from consilience.graph.errors import DifferentNodesError
 from tests.graph.helpers import mixed_graphs
 
 

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from consilience.errors import OptionError
 from consilience.graph import DAG, PAG, Mark, MixedGraph
-from consilience.graph.crowding import CLEARANCE, MARGIN
-from consilience.graph.drawing import positions_of, to_svg
-from consilience.graph.layout import place
-from consilience.graph.shapes import STYLE
+from consilience.graph.drawing.crowding import CLEARANCE, MARGIN
+from consilience.graph.drawing.layout import place
+from consilience.graph.drawing.shapes import STYLE
+from consilience.graph.drawing.svg import positions_of, to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 NAMES = {Mark.CIRCLE: "circle", Mark.ARROW: "arrow", Mark.TAIL: "tail"}

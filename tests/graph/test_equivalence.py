@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from consilience.errors import InvalidPAGError
 from consilience.graph import (
     DAG,
     MAG,
@@ -31,6 +30,7 @@ from consilience.graph import (
     triples_with_order,
     triples_with_order_marks,
 )
+from consilience.graph.errors import InvalidPAGError
 from consilience.graph.marks import CIRCLE
 from tests.graph.helpers import LABELS, all_classes, all_mags, graph_of, independence_model, random_dag, random_mags
 

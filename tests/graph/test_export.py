@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from consilience.errors import GraphTextError, HalfEdgeError, LabelError, MissingPackageError
+from consilience.errors import MissingPackageError
 from consilience.graph import DAG, PAG, MixedGraph
+from consilience.graph.errors import GraphTextError, HalfEdgeError, LabelError
 from tests.graph.helpers import LABELS
 
 

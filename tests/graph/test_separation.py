@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from consilience.errors import CircleMarkError, ConditioningError, LabelError, SameVariableError, UndirectedEdgeError, UnknownNodeError
+from consilience.citest.errors import ConditioningError, SameVariableError
 from consilience.graph import (
     DAG,
     MAG,
@@ -23,6 +23,7 @@ from consilience.graph import (
     m_separated,
     mask_of,
 )
+from consilience.graph.errors import CircleMarkError, LabelError, UndirectedEdgeError, UnknownNodeError
 from tests.graph.helpers import (
     LABELS,
     all_mags,

@@ -14,7 +14,7 @@ from consilience.citest.interface import CITest
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult
 from consilience.graph import MAG, PAG, MixedGraph, Oracle
-from consilience.graph.working import mask_of
+from consilience.graph.marksets import mask_of
 from consilience.iod.decisions import Decisions
 from consilience.iod.evidence import Decision, Ruling, rulings
 from consilience.iod.knowledge import Knowledge

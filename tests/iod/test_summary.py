@@ -13,8 +13,8 @@ import pytest
 
 from consilience import errors
 from consilience.graph import PAG, Mark
-from consilience.graph.drawing import positions_of
-from consilience.graph.lettering import FONT, text_width
+from consilience.graph.drawing.lettering import FONT, text_width
+from consilience.graph.drawing.svg import positions_of
 from consilience.iod.summary import MARKS, Summary
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -4,16 +4,9 @@ import dataclasses
 
 import pytest
 
-from consilience.errors import (
-    BadSignatureError,
-    KeyFormatError,
-    OwnKeyError,
-    UnpinnedIdentityError,
-    WeakKeyError,
-    WrongRunError,
-)
 from consilience.secagg import Identity, RunKey, SignedKey, fingerprint_of, pair_secret, verify
 from consilience.secagg.context import RUN_KEY, pack
+from consilience.secagg.errors import BadSignatureError, KeyFormatError, OwnKeyError, UnpinnedIdentityError, WeakKeyError, WrongRunError
 
 RUN = b"run 7"
 ALICE, BOB, EVE = (Identity.from_private_bytes(bytes([i]) * 32) for i in (1, 2, 3))

@@ -8,8 +8,8 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from consilience.errors import IdentityFileError, KeyFormatError
 from consilience.secagg import Identity, fingerprint_of, fingerprint_text, read_fingerprint
+from consilience.secagg.errors import IdentityFileError, KeyFormatError
 from consilience.secagg.identity import is_signed_by
 
 SITE = Identity.from_private_bytes(bytes(range(32)))

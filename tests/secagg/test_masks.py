@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from consilience.errors import KeyFormatError, NotInRosterError, PairSecretsError, RoundNumberError
 from consilience.secagg import RingVector, Roster, decode, encode, mask, total
+from consilience.secagg.errors import KeyFormatError, NotInRosterError, PairSecretsError, RoundNumberError
 from consilience.secagg.masks import pair_stream, stream_key
 from consilience.secagg.ring import CHUNK
 

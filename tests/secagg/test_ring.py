@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from consilience.errors import RingRangeError, RingShapeError
 from consilience.secagg import RingVector, decode, encode, total
+from consilience.secagg.errors import RingRangeError, RingShapeError
 from consilience.secagg.ring import CHUNK, Accumulator
 
 from .helpers import MODULUS, integers_of, signed, vector_of

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from consilience.errors import KeyFormatError, NotInRosterError, RepeatedSiteError, SmallRosterError
 from consilience.secagg import Roster
+from consilience.secagg.errors import KeyFormatError, NotInRosterError, RepeatedSiteError, SmallRosterError
 
 from .helpers import fingerprints
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from consilience.errors import KeyFormatError, RepeatedRoundError, RoundNumberError
 from consilience.secagg import RoundBook
+from consilience.secagg.errors import KeyFormatError, RepeatedRoundError, RoundNumberError
 
 RUN = b"run"
 

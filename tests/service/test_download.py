@@ -9,8 +9,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import httpx
 import pytest
 
-from consilience.errors import UnreachableError
 from consilience.service.agent import entry
+from consilience.service.errors import UnreachableError
 
 TOKEN = "a token"
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from consilience.errors import LifeCycleError
 from consilience.service.contract import Contract, decode_contract
+from consilience.service.errors import LifeCycleError
 from consilience.service.server.routes.studies import contract_of
 from consilience.service.session import Closing, Consent, Declaration, Declare, DeclareAsk, Declined, Proposal, Welcome
 from consilience.service.store import SiteRow, StudyRow

@@ -9,8 +9,8 @@ import pytest
 
 import consilience as cs
 from consilience.graph import PAG, Mark, is_mag, is_valid_pag, mag_to_pag, separation_of
+from consilience.reproduction.design import study_graphs
 from consilience.simulate import graphs
-from consilience.simulate.design import study_graphs
 from consilience.simulate.graphs import count_tails, discriminated_colliders, has_ordered_collider, random_mag, random_pag, random_pags
 from consilience.simulate.randomness import generator
 

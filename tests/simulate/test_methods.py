@@ -10,10 +10,10 @@ import pytest
 
 import consilience as cs
 from consilience.citest.question import Question
+from consilience.reproduction.design import study_graphs
+from consilience.reproduction.runs import find_pags
 from consilience.simulate import from_graph
-from consilience.simulate.design import study_graphs
 from consilience.simulate.methods import Method, run_methods
-from consilience.simulate.runs import find_pags
 
 
 @pytest.mark.slow

@@ -11,8 +11,8 @@ import pytest
 
 import consilience as cs
 from consilience.graph import MAG, canonical_dag, m_separated
+from consilience.reproduction.design import Run, study_graphs
 from consilience.simulate import from_graph, random_kinds, random_mag, random_model
-from consilience.simulate.design import Run, study_graphs
 from consilience.simulate.scm import Model
 
 DIAMOND = MAG.parse("A --> B, A --> C, B --> D, C --> D, B <-> C")

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import msgspec
 
-from consilience.errors import ConditioningError, SameVariableError, UnknownVariableError
+from consilience.citest.errors import ConditioningError, SameVariableError, UnknownVariableError
 
 __all__ = ["Question", "all_questions", "ask"]
 

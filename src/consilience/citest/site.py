@@ -27,10 +27,10 @@ from consilience.citest.result import CIResult
 from consilience.citest.study import Options, Study
 from consilience.data.design import build, cross_products
 from consilience.data.table import Table
-from consilience.errors import OutsideSchemaError
 from consilience.glm.kernel import Floats, Kernel
 from consilience.glm.layout import Shape, SiteEffects, answer_size, n_parameters, pack
 from consilience.glm.site_effects import WarmStart, answer, make_kernel
+from consilience.protocol.errors import OutsideSchemaError
 
 __all__ = ["SiteWorker"]
 

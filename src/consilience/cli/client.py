@@ -14,10 +14,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from consilience.cli.optional import need_service
-from consilience.errors import ConfigurationError, ReadError
+from consilience.data.errors import ReadError
 from consilience.federation import Client
 from consilience.federation.ledger import printable
 from consilience.secagg import fingerprint_text
+from consilience.service.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from consilience.service.agent import Home, StudyFolder

@@ -16,7 +16,7 @@ from consilience.cli.sites import Method, clients_of, make_test, write_ledgers
 from consilience.errors import OptionError
 from consilience.glm.layout import Ordinal, SiteEffects
 from consilience.graph import PAG
-from consilience.graph.drawing import Positions
+from consilience.graph.drawing.svg import Positions
 from consilience.iod import Discovery, Knowledge, discover
 from consilience.iod.discover import Engine, Resolve
 from consilience.iod.published.union import Variant

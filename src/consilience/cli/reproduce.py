@@ -13,13 +13,14 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from consilience.simulate.checks import Check, check_results
-from consilience.simulate.experiment import Experiment, Results
-from consilience.simulate.figures import draw_figures, need_matplotlib
-from consilience.simulate.page import write_page
-from consilience.simulate.report import write_report
-from consilience.simulate.sizes import Size
-from consilience.simulate.tables import StudyTable, tables_of
+from consilience.reproduction.checks import Check, check_results
+from consilience.reproduction.experiment import Experiment, Results
+from consilience.reproduction.figures import draw_figures
+from consilience.reproduction.page import write_page
+from consilience.reproduction.report import write_report
+from consilience.reproduction.sizes import Size
+from consilience.reproduction.tables import StudyTable, tables_of
+from consilience.simulate.plotting import need_matplotlib
 
 __all__ = ["reproduce"]
 

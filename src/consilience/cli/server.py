@@ -14,8 +14,8 @@ from rich.console import Console
 
 from consilience.cli.optional import need_service
 from consilience.cli.study import study_app
-from consilience.errors import ConfigurationError
 from consilience.secagg import Identity
+from consilience.service.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from consilience.service.config import ServerConfig

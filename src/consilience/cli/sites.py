@@ -6,9 +6,10 @@ from enum import StrEnum
 from pathlib import Path
 
 from consilience.citest import CITest
+from consilience.citest.errors import UnknownVariableError
 from consilience.data.reading import load
 from consilience.data.studyfile import read_study
-from consilience.errors import OptionError, UnknownVariableError
+from consilience.errors import OptionError
 from consilience.federation import Client, Server, pooled
 from consilience.glm.layout import Ordinal, SiteEffects
 

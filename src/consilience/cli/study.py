@@ -15,7 +15,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from consilience.cli.optional import need_service
-from consilience.errors import AccessError, ConfigurationError, ConsilienceError, OptionError, UnreachableError
+from consilience.errors import AccessError, ConsilienceError, OptionError
+from consilience.service.errors import ConfigurationError, UnreachableError
 
 if TYPE_CHECKING:
     import httpx

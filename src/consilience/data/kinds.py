@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from consilience.errors import KindError, LevelConflictError, OptionError
+from consilience.data.errors import KindError, LevelConflictError
+from consilience.errors import OptionError
 
 __all__ = ["Kind", "Variable", "as_kind", "level_label", "sort_levels"]
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import polars as pl
 
+from consilience.data.errors import EmptyDataError, ReadError
 from consilience.data.kinds import level_label
-from consilience.errors import EmptyDataError, ReadError
 
 __all__ = ["MISSING", "load", "ordered_columns"]
 

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+from consilience.citest.errors import UnknownVariableError
+from consilience.data.errors import KindConflictError, LevelConflictError
 from consilience.data.kinds import Kind, Variable, as_kind, level_label, sort_levels
-from consilience.errors import KindConflictError, LevelConflictError, SchemaError, UnknownVariableError
+from consilience.errors import SchemaError
 
 __all__ = ["Declaration", "Schema", "unite"]
 

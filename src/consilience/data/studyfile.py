@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from consilience.data.errors import ReadError
 from consilience.data.kinds import Variable, as_kind, level_label
 from consilience.data.schema import Schema
-from consilience.errors import ReadError
 
 __all__ = ["StudyFile", "read_study", "write_study"]
 

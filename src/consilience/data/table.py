@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from consilience.data.errors import InfiniteValueError, KindError, UnknownLevelError
 from consilience.data.infer import first_non_number, infinite_message, labels_of
 from consilience.data.kinds import Variable, level_label
 from consilience.data.schema import Schema
-from consilience.errors import InfiniteValueError, KindError, UnknownLevelError
 
 __all__ = ["Rows", "Table"]
 

@@ -7,16 +7,18 @@ from typing import Any
 
 import polars as pl
 
+from consilience.data.errors import KindConflictError, RareLevelError
 from consilience.data.infer import declare
 from consilience.data.kinds import Kind, level_label
 from consilience.data.reading import load, ordered_columns
 from consilience.data.schema import Declaration, Schema
 from consilience.data.table import Table
-from consilience.errors import KindConflictError, RareLevelError, StudyError, check_number, check_option
+from consilience.errors import StudyError
 from consilience.federation.ledger import Ledger
 from consilience.federation.memory import Memory
 from consilience.federation.participant import Participant
 from consilience.federation.terms import Terms
+from consilience.options import check_number, check_option
 from consilience.secagg import Identity
 
 __all__ = ["Client"]

@@ -13,7 +13,7 @@ from consilience.citest.requests import Request, samples_of
 from consilience.citest.result import CIResult
 from consilience.citest.study import Options, Study
 from consilience.data.schema import Schema
-from consilience.errors import ClientGoneError, TooFewClientsError
+from consilience.federation.errors import ClientGoneError, TooFewClientsError
 from consilience.federation.messages import Announced
 from consilience.federation.terms import Dropout, Method, Terms
 from consilience.federation.transport.base import Transport

@@ -18,7 +18,11 @@ from consilience.citest.requests import Evaluate, LocalTests, Locate, ModelAsk, 
 from consilience.data.design import n_columns
 from consilience.data.kinds import Kind
 from consilience.data.table import Table
-from consilience.errors import (
+from consilience.federation.memory import Memory, Places, Points, Units
+from consilience.federation.messages import VERSION, Announced, RoundRequest, encode_message
+from consilience.federation.terms import Method, Terms
+from consilience.glm.layout import Family, SiteEffects, n_parameters
+from consilience.protocol.errors import (
     DisclosureError,
     FalseCountsError,
     OutsideSchemaError,
@@ -26,10 +30,6 @@ from consilience.errors import (
     WrongShapeError,
     WrongTermsError,
 )
-from consilience.federation.memory import Memory, Places, Points, Units
-from consilience.federation.messages import VERSION, Announced, RoundRequest, encode_message
-from consilience.federation.terms import Method, Terms
-from consilience.glm.layout import Family, SiteEffects, n_parameters
 
 __all__ = ["Guard"]
 

@@ -10,14 +10,16 @@ import numpy as np
 
 from consilience.citest.site import SiteWorker
 from consilience.data.table import Table
-from consilience.errors import ConsilienceError, FalseCountsError, RingRangeError, StudyClosedError, StudyError, WrongRosterError
+from consilience.errors import ConsilienceError, StudyError
 from consilience.federation.guard import Guard
 from consilience.federation.ledger import Ledger, in_words
 from consilience.federation.memory import Closed, Memory, Present
 from consilience.federation.messages import RoundRequest, encode_message
 from consilience.federation.terms import Dropout, Terms
 from consilience.glm.kernel import Floats
+from consilience.protocol.errors import FalseCountsError, StudyClosedError, WrongRosterError
 from consilience.secagg import Identity, Roster, RoundBook, RunKey, SignedKey, encode, mask, pair_secret
+from consilience.secagg.errors import RingRangeError
 
 __all__ = ["Participant"]
 

@@ -11,12 +11,14 @@ import polars as pl
 from consilience.citest.pooled import Pooled
 from consilience.citest.study import SingleSite
 from consilience.data.schema import Schema, unite
-from consilience.errors import DuplicateClientError, NoClientsError, StudyError, check_number, check_option
+from consilience.errors import StudyError
 from consilience.federation.client import Client
+from consilience.federation.errors import DuplicateClientError, NoClientsError
 from consilience.federation.federated import FederatedTest
 from consilience.federation.terms import Dropout, Method, Terms
 from consilience.federation.transport.local import LocalTransport
 from consilience.glm.layout import Ordinal, SiteEffects
+from consilience.options import check_number, check_option
 
 __all__ = ["Server", "fisher", "pooled"]
 

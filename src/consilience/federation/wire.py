@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from consilience.errors import MessageFormatError, MessageSizeError
 from consilience.federation.messages import RoundRequest
+from consilience.protocol.errors import MessageFormatError, MessageSizeError
 from consilience.secagg import SignedKey
 
 __all__ = [
@@ -137,7 +137,7 @@ class Assembler:
     (True, b'hello you')
     >>> assembler.feed(b"\x00" + bytes(11))
     Traceback (most recent call last):
-    consilience.errors.MessageSizeError: A message may have 10 bytes here; got 11 or more.
+    consilience.protocol.errors.MessageSizeError: A message may have 10 bytes here; got 11 or more.
     """
 
     def __init__(self, limit: int) -> None:

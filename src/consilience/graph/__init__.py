@@ -37,6 +37,7 @@ from consilience.graph.equivalence import (
 )
 from consilience.graph.graphs import DAG, MAG, PAG
 from consilience.graph.marks import Mark, MarkMatrix
+from consilience.graph.marksets import MarkSets, bits, mask_of
 from consilience.graph.mixed import Edge, MixedGraph
 from consilience.graph.oracle import Oracle
 from consilience.graph.paths import discriminating_paths
@@ -44,7 +45,6 @@ from consilience.graph.projection import canonical_dag, latent_projection, laten
 from consilience.graph.rules import IsCollider, by_separating_sets, decide, orient
 from consilience.graph.separation import Separation, ancestors, has_inducing_path, m_separated, separation_of
 from consilience.graph.triples import OrderedTriple, triples_with_order, triples_with_order_marks
-from consilience.graph.working import MarkSets, bits, mask_of
 
 __all__ = [
     "DAG",

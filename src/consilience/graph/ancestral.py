@@ -11,9 +11,9 @@ It is *maximal* if every two non-adjacent nodes are separated by some set: there
 
 from __future__ import annotations
 
+from consilience.graph.marksets import MarkSets, bits
 from consilience.graph.mixed import MixedGraph
 from consilience.graph.separation import Separation
-from consilience.graph.working import MarkSets, bits
 
 __all__ = [
     "ancestral_fault",

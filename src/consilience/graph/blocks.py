@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from consilience.graph.working import bits
+from consilience.graph.marksets import bits
 
 __all__ = ["blocks"]
 

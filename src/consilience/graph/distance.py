@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from consilience.errors import DifferentNodesError
+from consilience.graph.errors import DifferentNodesError
 from consilience.graph.mixed import MixedGraph
 
 __all__ = ["normalised_shd", "shd"]

@@ -5,14 +5,14 @@ Functions whose names end in ``_marks`` do the same on numbered nodes and workin
 
 from __future__ import annotations
 
-from consilience.errors import InvalidPAGError
 from consilience.graph.ancestral import is_mag_marks
+from consilience.graph.errors import InvalidPAGError
 from consilience.graph.graphs import MAG, PAG
 from consilience.graph.marks import ARROW, TAIL
+from consilience.graph.marksets import MarkSets, bits
 from consilience.graph.paths import Path
 from consilience.graph.rules import orient, r0
 from consilience.graph.triples import triples_with_order_marks
-from consilience.graph.working import MarkSets, bits
 
 __all__ = ["is_valid_pag", "is_valid_pag_marks", "mag_to_pag", "mag_to_pag_marks", "markov_equivalent", "pag_to_mag", "pag_to_mag_marks"]
 

@@ -12,8 +12,8 @@ may turn out to be none; ask :func:`consilience.graph.is_valid_pag`.
 
 from __future__ import annotations
 
-from consilience.errors import DirectedCycleError, NotAncestralError, NotDirectedError, NotMaximalError
 from consilience.graph.ancestral import ancestral_fault, directed_cycle, inseparable_pair
+from consilience.graph.errors import DirectedCycleError, NotAncestralError, NotDirectedError, NotMaximalError
 from consilience.graph.marks import Mark
 from consilience.graph.mixed import Edge, MixedGraph
 from consilience.graph.separation import separation_of

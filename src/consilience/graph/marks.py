@@ -21,7 +21,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from consilience.errors import HalfEdgeError, MarkError, SelfLoopError
+from consilience.graph.errors import HalfEdgeError, MarkError, SelfLoopError
 
 __all__ = ["ARROW", "CIRCLE", "NONE", "TAIL", "Mark", "MarkMatrix", "check_marks"]
 

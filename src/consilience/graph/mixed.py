@@ -13,11 +13,13 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from consilience.errors import CircleMarkError, HalfEdgeError, LabelError, UnknownNodeError
-from consilience.graph import dot, drawing, export
+from consilience.graph.drawing import svg as drawing
+from consilience.graph.errors import CircleMarkError, HalfEdgeError, LabelError, UnknownNodeError
+from consilience.graph.formats import dot
+from consilience.graph.formats import foreign as export
 from consilience.graph.marks import Mark, MarkMatrix, check_marks
+from consilience.graph.marksets import MarkSets
 from consilience.graph.text import edge_symbol, ordered_pairs, quoted, read_text, write_text
-from consilience.graph.working import MarkSets
 
 __all__ = ["Edge", "MixedGraph"]
 
@@ -252,7 +254,7 @@ class MixedGraph:
     def to_svg(self, *, width: float | None = None, positions: drawing.Positions | None = None, title: str | None = None) -> str:
         """The graph as a picture: circles, arrowheads and tails at the ends of its edges; light and dark.
 
-        ``width`` is in pixels; ``positions`` are the centres of the nodes, such as :func:`consilience.graph.drawing.positions_of` finds
+        ``width`` is in pixels; ``positions`` are the centres of the nodes, such as :func:`consilience.graph.drawing.svg.positions_of` finds
         for several graphs at once; ``title`` is what the picture is called where it cannot be seen.
 
         >>> MixedGraph.parse("A o-> B").to_svg(positions={"A": (0, 0), "B": (0, 100)})[:4]

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from consilience.citest.interface import CITest, Progress
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult
-from consilience.errors import UnknownNodeError
 from consilience.graph.equivalence import pag_to_mag
+from consilience.graph.errors import UnknownNodeError
 from consilience.graph.graphs import PAG
+from consilience.graph.marksets import mask_of
 from consilience.graph.mixed import MixedGraph
 from consilience.graph.separation import separation_of
-from consilience.graph.working import mask_of
 
 __all__ = ["Oracle"]
 

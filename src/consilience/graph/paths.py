@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from consilience.graph.working import MarkSets, bits
+from consilience.graph.marksets import MarkSets, bits
 
 __all__ = ["Path", "discriminating_paths", "paths_discriminating", "potential_children", "simple_path", "uncovered_path"]
 

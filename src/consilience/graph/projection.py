@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from consilience.errors import LabelError, UndirectedEdgeError
+from consilience.graph.errors import LabelError, UndirectedEdgeError
 from consilience.graph.graphs import DAG, MAG
 from consilience.graph.marks import ARROW, TAIL, Mark
+from consilience.graph.marksets import MarkSets, bits, mask_of
 from consilience.graph.mixed import MixedGraph
 from consilience.graph.separation import Separation
-from consilience.graph.working import MarkSets, bits, mask_of
 
 __all__ = ["canonical_dag", "latent_projection", "latent_projection_marks"]
 

@@ -18,8 +18,8 @@ from functools import partial
 from typing import TypeAlias
 
 from consilience.graph.marks import ARROW, TAIL
+from consilience.graph.marksets import MarkSets, bits
 from consilience.graph.paths import Path, paths_discriminating, potential_children, uncovered_path
-from consilience.graph.working import MarkSets, bits
 
 __all__ = ["IsCollider", "by_separating_sets", "decide", "orient", "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10"]
 

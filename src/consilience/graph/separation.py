@@ -17,9 +17,10 @@ from collections.abc import Iterable
 
 from numpy.typing import ArrayLike
 
-from consilience.errors import CircleMarkError, ConditioningError, SameVariableError
+from consilience.citest.errors import ConditioningError, SameVariableError
+from consilience.graph.errors import CircleMarkError
+from consilience.graph.marksets import MarkSets, bits, mask_of
 from consilience.graph.mixed import MixedGraph
-from consilience.graph.working import MarkSets, bits, mask_of
 
 __all__ = ["Separation", "ancestors", "has_inducing_path", "m_separated", "separation_of"]
 

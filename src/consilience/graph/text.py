@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from consilience.errors import GraphTextError
+from consilience.graph.errors import GraphTextError
 from consilience.graph.marks import ARROW, CIRCLE, TAIL, MarkMatrix
 
 __all__ = ["edge_marks", "edge_symbol", "marks_from_edges", "ordered_pairs", "quoted", "read_text", "write_text"]

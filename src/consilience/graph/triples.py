@@ -13,9 +13,9 @@ from __future__ import annotations
 from itertools import count
 from typing import NamedTuple
 
+from consilience.graph.marksets import MarkSets, bits
 from consilience.graph.mixed import MixedGraph
 from consilience.graph.paths import simple_path
-from consilience.graph.working import MarkSets, bits
 
 __all__ = ["OrderedTriple", "triples_with_order", "triples_with_order_marks"]
 

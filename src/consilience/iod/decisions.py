@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from consilience.citest.interface import CITest
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult
-from consilience.errors import PValueError
-from consilience.graph.working import bits
+from consilience.graph.marksets import bits
+from consilience.iod.errors import PValueError
 
 __all__ = ["Decisions", "Key"]
 

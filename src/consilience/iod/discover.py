@@ -13,9 +13,9 @@ from typing import Any
 
 from consilience.citest.interface import CITest
 from consilience.citest.result import to_frame
-from consilience.errors import OptionError, check_number, check_option, check_whole
+from consilience.errors import OptionError
 from consilience.graph.graphs import PAG
-from consilience.graph.working import mask_of
+from consilience.graph.marksets import mask_of
 from consilience.iod.decisions import Decisions, Key
 from consilience.iod.discovery import Discovery
 from consilience.iod.evidence import Decision, Ruling, Source, rulings, verdicts
@@ -26,6 +26,7 @@ from consilience.iod.local import read_local
 from consilience.iod.published.union import Variant
 from consilience.iod.skeleton import LocalSearch, search
 from consilience.iod.solution import solve_exact, solve_published
+from consilience.options import check_number, check_option, check_whole
 
 __all__ = ["Engine", "Resolve", "Stage", "discover"]
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import log
 
-from consilience.graph.working import bits
+from consilience.graph.marksets import bits
 from consilience.iod.decisions import Decisions, Key
 from consilience.iod.local import Local
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from consilience.graph.marksets import MarkSets, bits
 from consilience.graph.rules import by_separating_sets, orient
 from consilience.graph.triples import triples_with_order_marks
-from consilience.graph.working import MarkSets, bits
 from consilience.iod.skeleton import LocalSearch, Pair, orient_colliders
 
 __all__ = ["Local", "read_local"]

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from consilience.graph.marksets import MarkSets
 from consilience.graph.separation import Separation
-from consilience.graph.working import MarkSets
 from consilience.iod.decisions import Decisions, Key
 from consilience.iod.evidence import weight
 from consilience.iod.local import Local

@@ -16,7 +16,7 @@ from itertools import combinations
 
 from consilience.graph.blocks import blocks
 from consilience.graph.marks import ARROW
-from consilience.graph.working import MarkSets, bits, mask_of
+from consilience.graph.marksets import MarkSets, bits, mask_of
 from consilience.iod.decisions import Decisions, Key
 
 __all__ = ["LocalSearch", "Pair", "orient_colliders", "possible_d_sep", "reached_through", "search"]

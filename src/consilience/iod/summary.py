@@ -14,13 +14,15 @@ from typing import Any, Self
 import numpy as np
 import polars as pl
 
-from consilience.errors import OptionError, UnknownNodeError, check_option
-from consilience.graph import drawing
+from consilience.errors import OptionError
+from consilience.graph.drawing import svg as drawing
+from consilience.graph.drawing.shapes import DASHED, DOTTED, OPEN, SOLID, Line
+from consilience.graph.errors import UnknownNodeError
 from consilience.graph.graphs import PAG
 from consilience.graph.marks import ARROW, CIRCLE, NONE, TAIL
 from consilience.graph.mixed import MixedGraph
-from consilience.graph.shapes import DASHED, DOTTED, OPEN, SOLID, Line
 from consilience.graph.text import edge_symbol, quoted
+from consilience.options import check_option
 
 __all__ = ["MARKS", "Summary", "percent"]
 
@@ -145,7 +147,7 @@ class Summary:
         """The summary as a picture: solid where all PAGs have an edge, dashed where some do, with the share of those.
 
         An end has the mark on which all PAGs that have the edge agree, or a hollow grey diamond where they differ. The other options are
-        those of :func:`consilience.graph.drawing.to_svg`.
+        those of :func:`consilience.graph.drawing.svg.to_svg`.
 
         >>> Summary.of([PAG.parse("A --> B, C"), PAG.parse("A --> B, B o-o C")], "ABC").to_svg().count(">50%</text>")
         1

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from consilience.errors import InvalidPAGError
 from consilience.graph.ancestral import is_mag_marks
 from consilience.graph.equivalence import mag_to_pag_marks, pag_to_mag_marks
+from consilience.graph.errors import InvalidPAGError
+from consilience.graph.marksets import MarkSets
 from consilience.graph.separation import Separation
-from consilience.graph.working import MarkSets
 from consilience.iod.local import Local
 
 __all__ = ["is_solution"]

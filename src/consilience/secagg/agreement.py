@@ -18,8 +18,8 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from consilience.errors import BadSignatureError, OwnKeyError, UnpinnedIdentityError, WeakKeyError, WrongRunError
 from consilience.secagg.context import PAIR_SECRET, RUN_KEY, SECRET_BYTES, check_length, check_run_id, pack
+from consilience.secagg.errors import BadSignatureError, OwnKeyError, UnpinnedIdentityError, WeakKeyError, WrongRunError
 from consilience.secagg.identity import PUBLIC_BYTES, SIGNATURE_BYTES, Identity, fingerprint_of, fingerprint_text, is_signed_by
 
 __all__ = ["RunKey", "SignedKey", "pair_secret", "verify"]
@@ -33,7 +33,7 @@ class SignedKey:
 
     >>> SignedKey(bytes(32), bytes(32), b"run 7", bytes(63))
     Traceback (most recent call last):
-    consilience.errors.KeyFormatError: A signature must be 64 bytes; got 63.
+    consilience.secagg.errors.KeyFormatError: A signature must be 64 bytes; got 63.
     """
 
     identity: bytes

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from cryptography.hazmat.primitives import hashes
 
-from consilience.errors import KeyFormatError, RoundNumberError
+from consilience.secagg.errors import KeyFormatError, RoundNumberError
 
 __all__ = ["check_length", "check_round_id", "check_run_id", "pack", "sha256"]
 

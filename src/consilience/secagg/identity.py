@@ -12,8 +12,8 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from consilience.errors import IdentityFileError, KeyFormatError
 from consilience.secagg.context import FINGERPRINT_BYTES, check_length, sha256
+from consilience.secagg.errors import IdentityFileError, KeyFormatError
 
 __all__ = ["Identity", "fingerprint_of", "fingerprint_text", "is_signed_by", "read_fingerprint"]
 

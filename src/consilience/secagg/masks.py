@@ -20,8 +20,8 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms
 from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
-from consilience.errors import PairSecretsError
 from consilience.secagg.context import MASK_STREAM, SECRET_BYTES, check_length, check_round_id, pack
+from consilience.secagg.errors import PairSecretsError
 from consilience.secagg.identity import fingerprint_text
 from consilience.secagg.ring import CHUNK, LIMB, WORD_BYTES, Accumulator, RingVector, Words, chunks
 from consilience.secagg.roster import Roster

@@ -24,7 +24,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from consilience.errors import RingRangeError, RingShapeError
+from consilience.secagg.errors import RingRangeError, RingShapeError
 
 __all__ = ["Accumulator", "RingVector", "Words", "decode", "encode", "total"]
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from consilience.errors import NotInRosterError, RepeatedSiteError, SmallRosterError
 from consilience.secagg.context import FINGERPRINT_BYTES, ROSTER, check_length, check_run_id, pack, sha256
+from consilience.secagg.errors import NotInRosterError, RepeatedSiteError, SmallRosterError
 from consilience.secagg.identity import fingerprint_text
 
 __all__ = ["Roster"]

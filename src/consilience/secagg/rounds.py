@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from threading import Lock
 
-from consilience.errors import RepeatedRoundError
 from consilience.secagg.context import check_round_id, check_run_id
+from consilience.secagg.errors import RepeatedRoundError
 
 __all__ = ["RoundBook"]
 
@@ -25,7 +25,7 @@ class RoundBook:
     (0, 5, 5)
     >>> book.claim(5)
     Traceback (most recent call last):
-    consilience.errors.RepeatedRoundError: A round of the run b'run 7' must come after round 5; got 5. Announce a new id.
+    consilience.secagg.errors.RepeatedRoundError: A round of the run b'run 7' must come after round 5; got 5. Announce a new id.
     """
 
     __slots__ = ("_last", "_lock", "run_id")

@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 
-from consilience.errors import ConfigurationError
+from consilience.service.errors import ConfigurationError
 
 __all__ = ["AgentConfig", "ServerConfig", "describe", "load_agent", "load_server"]
 

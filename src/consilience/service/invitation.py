@@ -12,7 +12,7 @@ import re
 
 import msgspec
 
-from consilience.errors import InvitationError
+from consilience.service.errors import InvitationError
 
 __all__ = ["SECRET_BYTES", "Invitation", "check_study_id", "read_invitation"]
 
@@ -69,9 +69,9 @@ def read_invitation(text: str) -> Invitation:
 def check_study_id(study: str) -> str:
     """Return ``study`` if it can be a study's id, which also names a folder; :class:`InvitationError` else.
 
-    >>> check_study_id("../../etc")
+    >>> check_study_id("../../etc")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    consilience.errors.InvitationError: A study's id is 16 hexadecimal digits; got '../../etc'. Ask the study's owner for a new invitation.
+    consilience.service.errors.InvitationError: A study's id is 16 hexadecimal digits; got '../../etc'. Ask the study's owner ...
     """
     if not _STUDY.fullmatch(study):
         raise InvitationError(f"A study's id is 16 hexadecimal digits; got {study[:40]!r}. Ask the study's owner for a new invitation.")

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import IO
 
-from consilience.errors import ConfigurationError
+from consilience.service.errors import ConfigurationError
 
 __all__ = ["lock_folder"]
 
@@ -18,7 +18,7 @@ def lock_folder(folder: Path) -> IO[bytes]:
     >>> with tempfile.TemporaryDirectory() as name, lock_folder(Path(name)):
     ...     lock_folder(Path(name))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    consilience.errors.ConfigurationError: Another process works with ... already. Stop it first.
+    consilience.service.errors.ConfigurationError: Another process works with ... already. Stop it first.
     """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     file = os.fdopen(os.open(folder / "lock", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")

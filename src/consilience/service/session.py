@@ -18,12 +18,13 @@ from __future__ import annotations
 
 import msgspec
 
-from consilience.errors import BadSignatureError, ChallengeError
 from consilience.federation.messages import VERSION
 from consilience.federation.wire import Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, Round
 from consilience.secagg import Identity, fingerprint_of
 from consilience.secagg.context import pack, sha256
+from consilience.secagg.errors import BadSignatureError
 from consilience.secagg.identity import is_signed_by
+from consilience.service.errors import ChallengeError
 
 __all__ = [
     "HANDSHAKE_BYTES",

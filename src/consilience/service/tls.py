@@ -14,8 +14,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from consilience.errors import ConfigurationError
 from consilience.secagg.context import sha256
+from consilience.service.errors import ConfigurationError
 
 __all__ = ["certificate_digest", "client_context", "is_self_signed", "self_signed", "write_private"]
 

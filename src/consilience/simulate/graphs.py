@@ -17,10 +17,11 @@ from string import ascii_uppercase
 
 import numpy as np
 
-from consilience.errors import OptionError, check_number
+from consilience.errors import OptionError
 from consilience.graph import MAG, PAG, MarkSets, MixedGraph, bits, is_maximal, latent_projection, mag_to_pag, triples_with_order_marks
 from consilience.graph.marks import ARROW, TAIL, Mark
 from consilience.graph.paths import paths_discriminating
+from consilience.options import check_number
 from consilience.simulate.randomness import Seed, generator
 
 __all__ = ["count_tails", "discriminated_colliders", "has_ordered_collider", "random_mag", "random_pag", "random_pags"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from consilience.errors import OptionError, check_number
+from consilience.errors import OptionError
+from consilience.options import check_number
 
 __all__ = ["split_rows", "split_variables"]
 

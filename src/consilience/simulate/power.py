@@ -20,10 +20,11 @@ from joblib import Parallel, delayed
 from consilience.citest.question import Question
 from consilience.data.kinds import Kind, Variable, as_kind
 from consilience.data.schema import Schema
-from consilience.errors import OptionError, check_number, check_option
+from consilience.errors import OptionError
 from consilience.graph import DAG
-from consilience.simulate.figures import COLOURS, LINES, save_svg
+from consilience.options import check_number, check_option
 from consilience.simulate.methods import Method, run_methods
+from consilience.simulate.plotting import COLOURS, LINES, save_svg
 from consilience.simulate.randomness import generator
 from consilience.simulate.scm import LEVELS, Floats, Model
 

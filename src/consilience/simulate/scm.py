@@ -28,8 +28,10 @@ from numpy.typing import NDArray
 
 from consilience.data.kinds import Kind, Variable, as_kind
 from consilience.data.schema import Schema
-from consilience.errors import OptionError, UnknownNodeError, check_number
+from consilience.errors import OptionError
 from consilience.graph import DAG, MAG, canonical_dag
+from consilience.graph.errors import UnknownNodeError
+from consilience.options import check_number
 from consilience.simulate.randomness import Seed, generator, logistic, signed_uniform
 
 __all__ = ["Model", "random_kinds", "random_model"]

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from consilience.citest.requests import Request
-from consilience.errors import ClientGoneError, JournalError
+from consilience.federation.errors import ClientGoneError, JournalError
 from consilience.federation.messages import Announced, encode_message
 from consilience.federation.transport.base import Transport
 from consilience.glm.kernel import Floats

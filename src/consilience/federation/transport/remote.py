@@ -12,12 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 from consilience.citest.requests import Request, answer_length
 from consilience.data.schema import Schema
-from consilience.errors import ClientGoneError, ProtocolError, refusal_named
+from consilience.errors import ProtocolError
+from consilience.federation.errors import ClientGoneError
 from consilience.federation.messages import Announced, RoundRequest
 from consilience.federation.participant import Participant
 from consilience.federation.transport.base import Transport
 from consilience.federation.wire import Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, Round, RunMessage, RunReply, encode_wire
 from consilience.glm.kernel import Floats
+from consilience.protocol.errors import refusal_of
 from consilience.secagg import RingVector, Roster, SignedKey, decode, fingerprint_text, total
 from consilience.secagg.ring import WORD_BYTES
 
@@ -142,7 +144,7 @@ class RemoteTransport(Transport):
         if isinstance(reply, Lost):
             return True
         if isinstance(reply, Refused):
-            raise refusal_named(reply.error)(f"{name!r} refuses: {reply.message}")
+            raise refusal_of(reply.error)(f"{name!r} refuses: {reply.message}")
         if not isinstance(reply, wanted):
             self._links.cut(name, f"{type(reply).__name__} in place of {wanted.__name__}")
             return True

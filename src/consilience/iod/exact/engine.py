@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from consilience.graph.equivalence import mag_to_pag_marks
 from consilience.graph.marks import ARROW, TAIL
-from consilience.graph.working import MarkSets
+from consilience.graph.marksets import MarkSets
 from consilience.iod.exact.problem import Problem
 from consilience.iod.exact.program import Clock, Program, TimeIsUp
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from consilience.graph.working import bits
+from consilience.graph.marksets import bits
 from consilience.iod.local import Local
 
 __all__ = ["Known"]

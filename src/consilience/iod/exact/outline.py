@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import combinations, permutations
 
-from consilience.graph.working import MarkSets
+from consilience.graph.marksets import MarkSets
 from consilience.iod.exact.engine import graph_of
 from consilience.iod.exact.problem import Problem
 from consilience.iod.exact.program import Clock, Program, TimeIsUp

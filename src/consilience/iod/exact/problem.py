@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from consilience.graph.marksets import MarkSets, bits
 from consilience.graph.separation import Separation
-from consilience.graph.working import MarkSets, bits
 from consilience.iod.evidence import Decision, Ruling
 from consilience.iod.exact.known import Known
 from consilience.iod.exact.program import PRICE, Program, facts_of

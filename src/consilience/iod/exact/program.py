@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import clingo
 
 from consilience.graph.marks import ARROW, TAIL
+from consilience.graph.marksets import MarkSets
 from consilience.graph.triples import triples_with_order_marks
-from consilience.graph.working import MarkSets
 from consilience.iod.exact.known import Known
 
 __all__ = ["PRICE", "Clock", "Marks", "Program", "TimeIsUp", "facts_of"]

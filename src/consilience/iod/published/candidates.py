@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from consilience.graph.marks import ARROW
+from consilience.graph.marksets import MarkSets, bits
 from consilience.graph.paths import discriminating_paths
 from consilience.graph.rules import decide, orient
-from consilience.graph.working import MarkSets, bits
 from consilience.iod.local import Local
 from consilience.iod.skeleton import Pair
 

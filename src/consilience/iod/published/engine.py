@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from consilience.graph.working import MarkSets
+from consilience.graph.marksets import MarkSets
 from consilience.iod.local import Local
 from consilience.iod.published.candidates import close, orientations, skeletons
 from consilience.iod.published.union import Variant, removable_edges, unite

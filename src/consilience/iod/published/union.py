@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from consilience.graph.marks import ARROW, CIRCLE, TAIL
-from consilience.graph.working import MarkSets, bits
+from consilience.graph.marksets import MarkSets, bits
 from consilience.iod.local import Local
 from consilience.iod.skeleton import Pair, reached_through
 

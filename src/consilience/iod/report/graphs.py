@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from consilience.graph.drawing import Positions, positions_of, to_svg
+from consilience.graph.drawing.svg import Positions, positions_of, to_svg
 from consilience.graph.graphs import PAG
 from consilience.graph.mixed import Edge
 from consilience.iod.report.found import Found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from consilience.graph.lettering import escaped
+from consilience.graph.drawing.lettering import escaped
 
 __all__ = ["Html", "el", "join", "label", "labels", "listed"]
 

@@ -12,7 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
-from consilience.graph.shapes import STYLE
+from consilience.graph.drawing.shapes import STYLE
 from consilience.iod.report import sections
 from consilience.iod.report.found import Found
 from consilience.iod.report.graphs import common_positions, graph_list, local_graphs, summary_section

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from consilience.graph.drawing import to_svg
+from consilience.graph.drawing.svg import to_svg
 from consilience.graph.graphs import PAG
 from consilience.iod.report.html import Html, el, join
 

@@ -11,11 +11,11 @@ from typing import IO
 
 import msgspec
 
-from consilience.errors import ChangedIdentityError, ConfigurationError, RecordsError
 from consilience.federation.ledger import Entry, Ledger
 from consilience.federation.memory import Memory, Record
 from consilience.secagg import Identity
 from consilience.service.contract import Contract, decode_contract
+from consilience.service.errors import ChangedIdentityError, ConfigurationError, RecordsError
 from consilience.service.invitation import Invitation, check_study_id
 from consilience.service.lock import lock_folder
 from consilience.service.tls import write_private

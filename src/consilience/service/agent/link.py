@@ -15,7 +15,7 @@ import msgspec
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI, ProxyError
 
-from consilience.errors import AccessError, ChangedIdentityError, ProtocolError, UnreachableError
+from consilience.errors import AccessError, ProtocolError
 from consilience.federation.ledger import printable
 from consilience.federation.messages import VERSION
 from consilience.federation.wire import FRAME_BYTES, Assembler, Refused, decode_wire, encode_wire, frames
@@ -26,6 +26,7 @@ from consilience.service.agent.entry import check_url, context_of
 from consilience.service.agent.home import Joined
 from consilience.service.agent.site import Site
 from consilience.service.config import AgentConfig
+from consilience.service.errors import ChangedIdentityError, UnreachableError
 from consilience.service.session import (
     HANDSHAKE_BYTES,
     NONCE_BYTES,

@@ -6,18 +6,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from consilience.errors import (
-    ChangedIdentityError,
     ConsilienceError,
     DataError,
-    DeclinedError,
     KnowledgeError,
     OptionError,
     ProtocolError,
     RefusalError,
     SchemaError,
     ServiceError,
-    WrongRosterError,
-    WrongTermsError,
 )
 from consilience.federation import Client
 from consilience.federation.ledger import Ledger
@@ -25,9 +21,11 @@ from consilience.federation.messages import VERSION
 from consilience.federation.participant import Participant
 from consilience.federation.transport import respond
 from consilience.federation.wire import Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, Round, encode_wire
+from consilience.protocol.errors import WrongRosterError, WrongTermsError, code_of
 from consilience.secagg import fingerprint_text, read_fingerprint
 from consilience.service.agent.home import StudyFolder
 from consilience.service.contract import Contract, decode_contract, warnings_of
+from consilience.service.errors import ChangedIdentityError, DeclinedError
 from consilience.service.session import Consent, Declaration, Declare, DeclareAsk, Declined, Proposal, Welcome, consent_context
 from consilience.service.settings import checked
 
@@ -75,7 +73,7 @@ class Site:
         except ServiceError:  # what is wrong with this site's files is its owner's business
             raise
         except ConsilienceError as error:
-            return Refused(type(error).__name__, str(error))
+            return Refused(code_of(error), str(error))
 
     def _work(self, message: KeyAsk | KeySet | Round) -> KeyOffer | Entered | Answer:
         participant = self._participant

@@ -14,21 +14,10 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from consilience.errors import (
-    AccessError,
-    ConsilienceError,
-    DataError,
-    KnowledgeError,
-    LifeCycleError,
-    LoginError,
-    OptionError,
-    RateLimitError,
-    SchemaError,
-    StudyError,
-    TokenError,
-)
+from consilience.errors import AccessError, ConsilienceError, DataError, KnowledgeError, OptionError, SchemaError, StudyError
 from consilience.secagg import Identity
 from consilience.service.config import ServerConfig
+from consilience.service.errors import LifeCycleError, LoginError, RateLimitError, TokenError
 from consilience.service.server.guardrail import Guardrail
 from consilience.service.server.hub import Hub
 from consilience.service.server.limits import RateLimit

@@ -9,9 +9,11 @@ from concurrent.futures import CancelledError, Future
 from threading import Lock
 from typing import Any, TypeVar, cast
 
-from consilience.errors import ClientGoneError, ConsilienceError, RunInterruptedError
+from consilience.errors import ConsilienceError
+from consilience.federation.errors import ClientGoneError
 from consilience.federation.transport.remote import Links, Lost
 from consilience.federation.wire import Assembler, RunMessage, RunReply, encode_wire, frames
+from consilience.service.errors import RunInterruptedError
 
 __all__ = ["IDLE_BYTES", "Connection", "Hub", "SocketLinks", "Wire"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from threading import Lock
 
-from consilience.errors import RateLimitError
+from consilience.service.errors import RateLimitError
 
 __all__ = ["RateLimit"]
 
@@ -22,7 +22,7 @@ class RateLimit:
     >>> limit.take("10.0.0.1")
     >>> limit.take("10.0.0.1")
     Traceback (most recent call last):
-    consilience.errors.RateLimitError: Too many failed logins; the next may be made in 10 seconds.
+    consilience.service.errors.RateLimitError: Too many failed logins; the next may be made in 10 seconds.
     >>> now = 10.0
     >>> limit.take("10.0.0.1")
     """

@@ -20,13 +20,14 @@ import polars as pl
 from consilience.citest.interface import CITest, Progress
 from consilience.citest.question import Question, all_questions
 from consilience.citest.result import CIResult
-from consilience.errors import ConsilienceError, LifeCycleError, RunCancelledError, RunInterruptedError
+from consilience.errors import ConsilienceError
 from consilience.federation.federated import FederatedTest
 from consilience.federation.transport import Entry, Journal, Journalled, RemoteTransport
 from consilience.federation.wire import encode_wire
 from consilience.iod import discover
 from consilience.secagg.ring import WORD_BYTES
 from consilience.service.contract import Contract
+from consilience.service.errors import LifeCycleError, RunCancelledError, RunInterruptedError
 from consilience.service.server.documents import documents_of
 from consilience.service.server.hub import Hub, SocketLinks
 from consilience.service.server.metrics import Metrics

@@ -9,9 +9,9 @@ from typing import Annotated
 from fastapi import Depends, HTTPException, Path, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from consilience.errors import TokenError
 from consilience.secagg import Identity
 from consilience.service.config import ServerConfig
+from consilience.service.errors import TokenError
 from consilience.service.server.hub import Hub
 from consilience.service.server.limits import RateLimit
 from consilience.service.server.metrics import Metrics

@@ -12,20 +12,14 @@ from starlette.concurrency import run_in_threadpool
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from consilience.data.kinds import as_kind
-from consilience.errors import (
-    BadSignatureError,
-    ChallengeError,
-    ConsilienceError,
-    DeclinedError,
-    MessageFormatError,
-    MessageSizeError,
-    ProtocolError,
-    RateLimitError,
-)
+from consilience.errors import ConsilienceError, ProtocolError
 from consilience.federation.messages import VERSION
 from consilience.federation.wire import Answer, Assembler, Entered, KeyOffer, Refused, decode_wire, encode_wire, frames
+from consilience.protocol.errors import MessageFormatError, MessageSizeError
 from consilience.secagg import Identity
+from consilience.secagg.errors import BadSignatureError
 from consilience.secagg.identity import PUBLIC_BYTES, SIGNATURE_BYTES, is_signed_by
+from consilience.service.errors import ChallengeError, DeclinedError, RateLimitError
 from consilience.service.server.hub import BAD, Connection, Hub, Wire
 from consilience.service.server.limits import RateLimit
 from consilience.service.server.metrics import Metrics

@@ -6,7 +6,8 @@ import secrets
 from dataclasses import dataclass
 from hashlib import sha256
 
-from consilience.errors import OptionError, TokenError
+from consilience.errors import OptionError
+from consilience.service.errors import TokenError
 from consilience.service.store.database import Database
 
 __all__ = ["Accounts", "Principal"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
-from consilience.errors import StoreError
+from consilience.service.errors import StoreError
 from consilience.service.store.migrations import MIGRATIONS
 
 __all__ = ["Database"]

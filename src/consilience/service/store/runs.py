@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from consilience.citest.result import CIResult
-from consilience.errors import LifeCycleError
 from consilience.federation.transport.journal import Entry
+from consilience.service.errors import LifeCycleError
 from consilience.service.store.database import Database
 
 __all__ = ["Event", "Runs"]

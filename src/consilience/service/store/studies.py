@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from consilience.errors import InvitationError, LifeCycleError
 from consilience.service.contract import Contract, Member, decode_contract
+from consilience.service.errors import InvitationError, LifeCycleError
 from consilience.service.session import Declaration
 from consilience.service.settings import Settings, VariableSpec
 from consilience.service.store.database import Database

@@ -7,8 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from consilience.errors import InvitationError, LoginError
 from consilience.secagg.identity import is_signed_by
+from consilience.service.errors import InvitationError, LoginError
 from consilience.service.server.models import JoinIn, JoinOut, LoginIn, LoginOut
 from consilience.service.server.services import Parts, Who
 from consilience.service.session import join_context

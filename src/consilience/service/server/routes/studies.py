@@ -10,9 +10,11 @@ from fastapi import APIRouter, HTTPException, Path
 
 from consilience.data.kinds import Kind, Variable
 from consilience.data.schema import Declaration, unite
-from consilience.errors import LifeCycleError, OptionError, TooFewClientsError
+from consilience.errors import OptionError
+from consilience.federation.errors import TooFewClientsError
 from consilience.secagg import fingerprint_of, fingerprint_text
 from consilience.service.contract import Contract
+from consilience.service.errors import LifeCycleError
 from consilience.service.invitation import SECRET_BYTES, Invitation
 from consilience.service.server.models import (
     InvitationIn,

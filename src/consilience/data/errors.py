@@ -1,0 +1,53 @@
+"""What can be wrong with one site's data, and with how several sites' fit together."""
+
+from __future__ import annotations
+
+from consilience.errors import DataError, SchemaError
+
+__all__ = [
+    "EmptyDataError",
+    "InfiniteValueError",
+    "KindConflictError",
+    "KindError",
+    "LevelConflictError",
+    "NullColumnError",
+    "RareLevelError",
+    "ReadError",
+    "UnknownLevelError",
+]
+
+
+class ReadError(DataError):
+    """A file cannot be read as a table."""
+
+
+class EmptyDataError(DataError):
+    """A table without rows or without columns."""
+
+
+class NullColumnError(DataError):
+    """A column without a single value."""
+
+
+class InfiniteValueError(DataError):
+    """An infinite number in a continuous column."""
+
+
+class KindError(DataError):
+    """A column cannot be of the kind that was asked for."""
+
+
+class RareLevelError(DataError):
+    """A level with so few rows that its owner does not want it counted."""
+
+
+class KindConflictError(SchemaError):
+    """Two sites disagree on a variable's kind."""
+
+
+class LevelConflictError(SchemaError):
+    """Two sites disagree on a variable's levels."""
+
+
+class UnknownLevelError(SchemaError):
+    """A value outside the levels the study declared."""

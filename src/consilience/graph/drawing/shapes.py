@@ -1,0 +1,166 @@
+"""Edges and nodes as elements of SVG, and their colours.
+
+A circle is hollow and touches the box of its node, an arrowhead is filled and its tip touches it, a tail is the bare end of the line.
+The open mark, a hollow grey diamond, stands where several graphs that are drawn as one differ. Edges <-> are blue as well, since latent
+common causes are what readers look for first. Colours are from the palette of Okabe & Ito (2008).
+
+Rules of style apply to the class ``consilience-graph`` only, so that several pictures can stand on one page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience.graph.drawing.lettering import FONT, LINE, escaped
+from consilience.graph.drawing.routing import MARK, Box, leaving_box, leaving_point, point_at, points_of
+from consilience.graph.marks import ARROW, CIRCLE, TAIL
+
+__all__ = ["DASHED", "DOTTED", "OPEN", "SOLID", "STYLE", "Line", "edge_shape", "mark_name", "node_shape", "text_shape"]
+
+Floats: TypeAlias = NDArray[np.float64]
+
+STROKE = 1.5
+RADIUS = 4.4
+"""Of a circle mark, to the middle of its line."""
+HALF_HEAD = 4.8
+"""Half the width of an arrowhead."""
+DIAMOND = (12.0, 4.6)
+"""Length of an open mark, and half its width."""
+
+OPEN = 4
+"""The mark at an end at which graphs that are drawn as one differ."""
+SOLID, DASHED, DOTTED = "solid", "dashed", "dotted"
+
+_NAMES = {CIRCLE: "circle", ARROW: "arrow", TAIL: "tail", OPEN: "open"}
+_INK, _BLUE, _GREY = "#24292f", "#0072b2", "#57606a"
+_BIDIRECTED = '.edge[data-mark-from="arrow"][data-mark-to="arrow"]'
+STYLE = (
+    "svg.consilience-graph{max-width:100%;height:auto}"
+    "@media screen and (prefers-color-scheme:dark){"
+    ".consilience-graph .edge{stroke:#d0d7de}"
+    ".consilience-graph .edge .arrow{fill:#d0d7de}"
+    f".consilience-graph {_BIDIRECTED}{{stroke:#56b4e9}}"
+    f".consilience-graph {_BIDIRECTED} .arrow{{fill:#56b4e9}}"
+    ".consilience-graph .edge .open{stroke:#8b949e}"
+    ".consilience-graph .node rect{fill:#161b22;stroke:#8b949e}"
+    ".consilience-graph .node text{fill:#f0f6fc}"
+    ".consilience-graph .words{fill:#d0d7de}"
+    "}"
+)
+"""Rules for all pictures of a page, dark ones too."""
+
+
+class Line(NamedTuple):
+    """An edge as it is drawn: its ends, their marks, what is said of it, how its line looks, and a note beside it.
+
+    >>> Line("A", "B", CIRCLE, ARROW, "A o-> B").pattern
+    'solid'
+    """
+
+    a: str
+    b: str
+    at_a: int
+    at_b: int
+    words: str
+    pattern: str = SOLID
+    note: str = ""
+
+
+def mark_name(mark: int) -> str:
+    """What a mark is called.
+
+    >>> mark_name(ARROW), mark_name(OPEN)
+    ('arrow', 'open')
+    """
+    return _NAMES[mark]
+
+
+def edge_shape(line: Line, curve: Floats, box_a: Box, box_b: Box) -> str:
+    """An edge along a curve between two boxes.
+
+    >>> boxes = [Box(x, 0.0, 15.0, 15.0, 15.0) for x in (0.0, 100.0)]
+    >>> shape = edge_shape(Line("A", "B", TAIL, ARROW, "A --> B"), np.array([[0.0, 0.0], [50.0, 0.0], [100.0, 0.0]]), *boxes)
+    >>> '<path class="line" d="M15.00 0.00 L74.50 0.00"/>' in shape
+    True
+    """
+    colour = _BLUE if line.at_a == line.at_b == ARROW else _INK
+    start, mark_a = _mark(line.at_a, curve, box_a, colour)
+    back, mark_b = _mark(line.at_b, curve[::-1], box_b, colour)
+    end = 1.0 - back
+    a, b = point_at(curve, start), point_at(curve, end)
+    bend = (1.0 - start) * (1.0 - end) * curve[0] + ((1.0 - start) * end + start * (1.0 - end)) * curve[1] + start * end * curve[2]
+    straight = abs(float(np.linalg.det(np.stack([b - a, bend - a])))) < 1e-6
+    path = f"M{_xy(a)} L{_xy(b)}" if straight else f"M{_xy(a)} Q{_xy(bend)} {_xy(b)}"
+    return (
+        f'<g class="edge" data-from="{escaped(line.a)}" data-to="{escaped(line.b)}" data-mark-from="{_NAMES[line.at_a]}"'
+        f' data-mark-to="{_NAMES[line.at_b]}" stroke="{colour}" stroke-width="{STROKE}" fill="none">'
+        f"<title>{escaped(line.words)}</title>"
+        f'<path class="line" d="{path}"{_dashes(line.pattern, np.stack([a, bend, b]))}/>{mark_a}{mark_b}</g>'
+    )
+
+
+def _mark(mark: int, curve: Floats, box: Box, colour: str) -> tuple[float, str]:
+    """The mark at the box in which the curve starts, and the parameter at which its line starts."""
+    if mark == CIRCLE:
+        centre = leaving_box(curve, box, RADIUS + STROKE)
+        x, y = point_at(curve, centre)
+        return leaving_point(curve, centre, RADIUS), f'<circle class="mark circle" cx="{x:.2f}" cy="{y:.2f}" r="{RADIUS}"/>'
+    tip = leaving_box(curve, box, 0.0 if mark != OPEN else STROKE)
+    if mark == TAIL:
+        return tip, ""
+    length, wide = DIAMOND if mark == OPEN else (MARK, HALF_HEAD)
+    rear = leaving_point(curve, tip, length)
+    point, back = point_at(curve, tip), point_at(curve, rear)
+    across = wide * (back - point)[::-1] * (1.0, -1.0) / length
+    if mark == OPEN:
+        middle = 0.5 * (point + back)
+        diamond = f"M{_xy(point)} L{_xy(middle + across)} L{_xy(back)} L{_xy(middle - across)} Z"
+        return rear, f'<path class="mark open" d="{diamond}" stroke="{_GREY}"/>'
+    head = f"M{_xy(point)} L{_xy(back + across)} L{_xy(back - across)} Z"
+    return leaving_point(curve, tip, length - 1.0), f'<path class="mark arrow" d="{head}" fill="{colour}" stroke="none"/>'
+
+
+def _dashes(pattern: str, curve: Floats) -> str:
+    """Dashes that begin and end with a whole one, so that no arrowhead stands off its line."""
+    if pattern == SOLID:
+        return ""
+    dash, gap = (6.0, 4.0) if pattern == DASHED else (2.0, 3.5)
+    length = float(np.hypot(*np.diff(points_of(curve), axis=0).T).sum())
+    unit = length / ((dash + gap) * max(round((length + gap) / (dash + gap)), 1) - gap)
+    return f' stroke-dasharray="{dash * unit:.3f} {gap * unit:.3f}"'
+
+
+def node_shape(label: str, lines: Sequence[str], box: Box) -> str:
+    """A node: its label, in lines, in its box.
+
+    >>> node_shape("A", ["A"], Box(0.0, 0.0, 15.0, 15.0, 15.0)).startswith('<g class="node" data-label="A"><title>A</title><rect')
+    True
+    """
+    first = box.y - 0.5 * LINE * (len(lines) - 1) + 0.35 * FONT
+    rows = "".join(f'<tspan x="{box.x:.2f}" y="{first + LINE * k:.2f}">{escaped(line)}</tspan>' for k, line in enumerate(lines))
+    return (
+        f'<g class="node" data-label="{escaped(label)}"><title>{escaped(label)}</title>'
+        f'<rect x="{box.x - box.wide:.2f}" y="{box.y - box.high:.2f}" width="{2 * box.wide:.2f}" height="{2 * box.high:.2f}"'
+        f' rx="{box.corner:.2f}" fill="#f6f8fa" stroke="{_GREY}" stroke-width="1.2"/>'
+        f'<text fill="#1f2328" text-anchor="middle">{rows}</text></g>'
+    )
+
+
+def text_shape(words: str, x: float, y: float, size: float, *, anchor: str = "start") -> str:
+    """Words whose middle is at height y.
+
+    >>> text_shape("62%", 10.0, 20.0, 12.0)
+    '<text class="words" x="10.00" y="24.20" font-size="12" fill="#24292f" text-anchor="start">62%</text>'
+    """
+    return (
+        f'<text class="words" x="{x:.2f}" y="{y + 0.35 * size:.2f}" font-size="{size:g}" fill="{_INK}" text-anchor="{anchor}">'
+        f"{escaped(words)}</text>"
+    )
+
+
+def _xy(point: Floats) -> str:
+    return f"{point[0]:.2f} {point[1]:.2f}"

@@ -1,0 +1,1 @@
+"""What is asked of a site, and what it answers."""

@@ -1,0 +1,112 @@
+"""Why a site does not answer, and messages that are none."""
+
+from __future__ import annotations
+
+from consilience.errors import ConsilienceError, ProtocolError, RefusalError
+from consilience.secagg import errors as secagg
+
+__all__ = [
+    "WIRE_CODES",
+    "DisclosureError",
+    "FalseCountsError",
+    "MessageFormatError",
+    "MessageSizeError",
+    "OutsideSchemaError",
+    "RepeatedQuestionError",
+    "StudyClosedError",
+    "WrongRosterError",
+    "WrongShapeError",
+    "WrongTermsError",
+    "code_of",
+    "refusal_of",
+]
+
+
+class WrongRosterError(RefusalError):
+    """Not the sites that were agreed on."""
+
+
+class WrongTermsError(RefusalError):
+    """Not the settings that were agreed on."""
+
+
+class OutsideSchemaError(RefusalError):
+    """A model or a variable that the study did not declare."""
+
+
+class WrongShapeError(RefusalError):
+    """Parameters that do not fit the model they are for."""
+
+
+class RepeatedQuestionError(RefusalError):
+    """A sum that was answered before, asked for again with fewer sites."""
+
+
+class DisclosureError(RefusalError):
+    """A sum over too few sites or rows."""
+
+
+class FalseCountsError(DisclosureError):
+    """Announced counts that cannot be true."""
+
+
+class StudyClosedError(RefusalError):
+    """The site answers nothing more in this study."""
+
+
+class MessageFormatError(ProtocolError):
+    """Bytes that are not a message of a known type and version."""
+
+
+class MessageSizeError(ProtocolError):
+    """A message longer than what was asked for."""
+
+
+WIRE_CODES: dict[str, type[ConsilienceError]] = {
+    "RefusalError": RefusalError,
+    "WrongRosterError": WrongRosterError,
+    "WrongTermsError": WrongTermsError,
+    "OutsideSchemaError": OutsideSchemaError,
+    "WrongShapeError": WrongShapeError,
+    "RepeatedQuestionError": RepeatedQuestionError,
+    "DisclosureError": DisclosureError,
+    "FalseCountsError": FalseCountsError,
+    "StudyClosedError": StudyClosedError,
+    "AgreementError": secagg.AgreementError,
+    "BadSignatureError": secagg.BadSignatureError,
+    "KeyFormatError": secagg.KeyFormatError,
+    "NotInRosterError": secagg.NotInRosterError,
+    "OwnKeyError": secagg.OwnKeyError,
+    "PairSecretsError": secagg.PairSecretsError,
+    "RepeatedRoundError": secagg.RepeatedRoundError,
+    "RepeatedSiteError": secagg.RepeatedSiteError,
+    "RingRangeError": secagg.RingRangeError,
+    "RingShapeError": secagg.RingShapeError,
+    "RoundNumberError": secagg.RoundNumberError,
+    "SmallRosterError": secagg.SmallRosterError,
+    "UnpinnedIdentityError": secagg.UnpinnedIdentityError,
+    "WeakKeyError": secagg.WeakKeyError,
+    "WrongRunError": secagg.WrongRunError,
+}
+"""What a site may give as the cause of a refusal, as it travels. The codes are part of the protocol: a class that is renamed keeps its
+code, and a code is never used again for something else."""
+
+_CODES = {kind: code for code, kind in WIRE_CODES.items()}
+
+
+def code_of(error: ConsilienceError) -> str:
+    """The code under which an error travels: its own, or that of the nearest cause that has one.
+
+    >>> code_of(FalseCountsError("...")), code_of(ConsilienceError("..."))
+    ('FalseCountsError', 'RefusalError')
+    """
+    return next((_CODES[kind] for kind in type(error).__mro__ if kind in _CODES), "RefusalError")
+
+
+def refusal_of(code: str) -> type[ConsilienceError]:
+    """The exception of a code; a plain :class:`RefusalError` where this version does not know it.
+
+    >>> refusal_of("DisclosureError").__name__, refusal_of("os.system").__name__
+    ('DisclosureError', 'RefusalError')
+    """
+    return WIRE_CODES.get(code, RefusalError)

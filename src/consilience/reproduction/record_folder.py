@@ -1,0 +1,83 @@
+"""Results on disk: one file per run, written whole or not at all, so that a study can be stopped at any time and goes on where it was."""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import msgspec
+
+from consilience.reproduction.errors import ForeignResultsError
+
+__all__ = ["Store", "claim_folder", "code_digest"]
+
+T = TypeVar("T")
+ROOMS = ("data", "glm", "settings", "citest", "protocol", "federation", "graph", "iod", "simulate")
+MODULES = ("design", "runs", "tabled", "variants")
+"""What results depend on: these rooms, and these modules of this one."""
+
+
+class Store(Generic[T]):
+    """A folder with one JSON file per result of type ``kind``.
+
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> store = Store(Path(folder.name), int)
+    >>> store.write("seven", 7)
+    >>> store.read("seven"), store.read("eight")
+    (7, None)
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, folder: Path, kind: type[T]) -> None:
+        self.folder, self._kind = folder, kind
+
+    def read(self, key: str) -> T | None:
+        """A result, or None if it is not there or cannot be read: it is then computed again."""
+        try:
+            return msgspec.json.decode(self._path(key).read_bytes(), type=self._kind)
+        except (FileNotFoundError, msgspec.DecodeError):
+            return None
+
+    def write(self, key: str, result: T) -> None:
+        """Write to a file beside, then rename: a file that has its name is complete, whenever the process is killed."""
+        path = self._path(key)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside = path.with_suffix(f".{os.getpid()}.tmp")
+        beside.write_bytes(msgspec.json.encode(result))
+        beside.replace(path)
+
+    def _path(self, key: str) -> Path:
+        return self.folder / f"{key}.json"
+
+
+def claim_folder(folder: Path, identity: dict[str, object]) -> None:
+    """Mark a folder as that of one study; if it is another's already, raise ``ForeignResultsError``."""
+    store = Store(folder, dict[str, object])
+    known = store.read("study")
+    if known is None:
+        store.write("study", identity)
+        return
+    differing = sorted(name for name in {*known, *identity} if known.get(name) != identity.get(name))
+    if differing:
+        raise ForeignResultsError(
+            f"A folder holds the results of one study; those in {str(folder)!r} were made with another {' and another '.join(differing)}. "
+            f"Choose another folder with --out, or delete this one."
+        )
+
+
+def code_digest() -> str:
+    """A digest of the source that results depend on: results of different code are not mixed.
+
+    >>> len(code_digest())
+    12
+    """
+    root = Path(__file__).parents[1]
+    files = [file for room in ROOMS for file in sorted((root / room).rglob("*.py"))]
+    files += [root / "reproduction" / f"{module}.py" for module in MODULES]
+    total = sha256()
+    for file in files:
+        total.update(str(file.relative_to(root).as_posix()).encode() + b"\0" + file.read_bytes() + b"\0")
+    return total.hexdigest()[:12]

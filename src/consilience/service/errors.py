@@ -1,0 +1,82 @@
+"""What keeps a study server or a site agent from its work, and who may not have what."""
+
+from __future__ import annotations
+
+from consilience.errors import AccessError, ServiceError, StudyError
+
+__all__ = [
+    "ChallengeError",
+    "ChangedIdentityError",
+    "ConfigurationError",
+    "DeclinedError",
+    "InvitationError",
+    "LifeCycleError",
+    "LoginError",
+    "RateLimitError",
+    "RecordsError",
+    "RunCancelledError",
+    "RunInterruptedError",
+    "StoreError",
+    "TokenError",
+    "UnreachableError",
+]
+
+
+class LifeCycleError(StudyError):
+    """A study is not in the state that this needs."""
+
+
+class DeclinedError(StudyError):
+    """A site's owner does not consent."""
+
+
+class RunCancelledError(StudyError):
+    """The study's owner has cancelled the run."""
+
+
+class RunInterruptedError(StudyError):
+    """The server stops; the run goes on when it is back."""
+
+
+class LoginError(AccessError):
+    """Not an account's name and password."""
+
+
+class TokenError(AccessError):
+    """No token, or one that is not valid (any more)."""
+
+
+class InvitationError(AccessError):
+    """An invitation that is not valid, or not any more."""
+
+
+class ChallengeError(AccessError):
+    """A signature that does not answer the challenge."""
+
+
+class ChangedIdentityError(AccessError):
+    """A server or a site is not who it was."""
+
+
+class RateLimitError(AccessError):
+    """Too many attempts; ``wait`` are the seconds until the next may be made."""
+
+    def __init__(self, message: str, wait: float) -> None:
+        super().__init__(message)
+        self.wait = wait
+
+
+class ConfigurationError(ServiceError, ValueError):
+    """A setting that cannot be used."""
+
+
+class StoreError(ServiceError):
+    """The server's database cannot be used."""
+
+
+class RecordsError(ServiceError):
+    """A site's ledger or memory cannot be read or written."""
+
+
+class UnreachableError(ServiceError):
+    """The server cannot be reached, or does not answer as one."""

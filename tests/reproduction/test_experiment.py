@@ -1,0 +1,127 @@
+"""A study that is stopped goes on where it was."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import consilience as cs
+from consilience.reproduction import experiment as module
+from consilience.reproduction import record_folder as store_module
+from consilience.reproduction.design import Run
+from consilience.reproduction.experiment import Experiment
+from consilience.reproduction.record_folder import Store, claim_folder
+from consilience.reproduction.runs import Record
+from consilience.reproduction.sizes import SIZES, Plan, Size
+
+PLAN = Plan(graphs=1, replications=3, samples=(500,), partitions=(4,), cases=1)
+SCRIPT = """
+import sys
+from pathlib import Path
+from consilience.reproduction.sizes import Plan
+from consilience.reproduction.experiment import Experiment
+Experiment(Path(sys.argv[1]), Plan(1, 40, (500,), (4,), 0)).run()
+"""
+
+
+def numbers(records: tuple[Record, ...]) -> list[object]:
+    """What a record says, without the time it took."""
+    return [(r.run, r.kinds, {m: (f.log_p, f.pags, f.shd) for m, f in r.found.items()}) for r in records]
+
+
+def test_the_sizes_are_the_papers_and_nested() -> None:
+    assert len(SIZES[Size.PAPER].runs()) == 10_800
+    assert set(SIZES[Size.SMOKE].runs()) < set(SIZES[Size.DEFAULT].runs()) < set(SIZES[Size.PAPER].runs())
+    assert len({run.seed for run in SIZES[Size.PAPER].runs()}) == 10_800
+    first = SIZES[Size.PAPER].runs()[:360]
+    assert len({(run.graph, run.n, run.sites) for run in first}) == 360  # a study that is stopped early is balanced
+
+
+@pytest.mark.slow
+def test_an_interrupted_study_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = Experiment(tmp_path / "whole", PLAN).run()
+
+    def stop(done: int, _: int) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Experiment(tmp_path / "parts", PLAN).run(progress=stop)
+    done: list[Run] = []
+    keep = module._keep_run
+    monkeypatch.setattr(module, "_keep_run", lambda run, *rest: done.append(run) or keep(run, *rest))
+    told: list[tuple[int, int]] = []
+    parts = Experiment(tmp_path / "parts", PLAN).run(progress=lambda *numbers: told.append(numbers))
+    assert [run.replication for run in done] == [2]
+    assert told == [(2, 4), (3, 4), (4, 4)]
+    assert numbers(parts.records) == numbers(whole.records)
+    assert parts.cases == whole.cases
+
+
+@pytest.mark.slow
+def test_a_killed_study_leaves_whole_files_only(tmp_path: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-c", SCRIPT, str(tmp_path)])
+    runs = tmp_path / "runs"
+    deadline = time.monotonic() + 60
+    while len(list(runs.glob("*.json")) if runs.exists() else []) < 2 and time.monotonic() < deadline:
+        time.sleep(0.02)  # another process works: there is nothing to be told by
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    left = sorted(runs.glob("*.json"))
+    assert 2 <= len(left) < 40
+    store = Store(runs, Record)
+    assert all(store.read(path.stem) is not None for path in left)
+    before = {path: path.stat().st_mtime_ns for path in left}
+    plan = Plan(1, len(left) + 1, (500,), (4,), 0)
+    assert len(Experiment(tmp_path, plan).run().records) == len(left) + 1
+    assert {path: path.stat().st_mtime_ns for path in left} == before
+
+
+@pytest.mark.slow
+def test_two_processes_find_what_one_finds(tmp_path: Path) -> None:
+    plan = Plan(1, 2, (500,), (4,), 1)
+    assert numbers(Experiment(tmp_path / "two", plan).run(jobs=2).records) == numbers(Experiment(tmp_path / "one", plan).run().records)
+
+
+def test_a_damaged_file_is_computed_again(tmp_path: Path) -> None:
+    store = Store(tmp_path, dict[str, int])
+    store.write("a", {"x": 1})
+    assert store.read("a") == {"x": 1}
+    (tmp_path / "a.json").write_text('{"x": 1')
+    assert store.read("a") is None
+    (tmp_path / "a.json").write_text('{"x": "text"}')
+    assert store.read("a") is None
+
+
+def test_writing_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store(tmp_path, dict[str, int])
+    store.write("a", {"x": 1})
+
+    def full(_path: Path, _data: bytes) -> int:
+        raise OSError("no space left")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError, match="no space"):
+        store.write("a", {"x": 2})
+    assert store.read("a") == {"x": 1}
+
+
+def test_results_of_other_code_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    claim_folder(tmp_path, {"code": "abc", "seed": 1})
+    claim_folder(tmp_path, {"code": "abc", "seed": 1})
+    with pytest.raises(cs.errors.ForeignResultsError, match=r"another code.*--out"):
+        claim_folder(tmp_path, {"code": "def", "seed": 1})
+
+
+def test_the_digest_covers_the_source_that_results_depend_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = Path(cs.__file__).parent
+    assert all((root / "simulate" / f"{name}.py").exists() for name in store_module.MODULES)
+    before = store_module.code_digest()
+    monkeypatch.setattr(store_module, "ROOMS", ("data",))
+    assert store_module.code_digest() != before

@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from consilience.data import design as module
-from consilience.data.design import Coding, Model, build, column_names, compress, cross_products, n_columns
+from consilience.data.design import Coding, ModelSpec, build, column_names, compress, cross_products, n_columns
 from consilience.data.schema import Schema
 from consilience.data.table import Table
 
@@ -76,7 +76,7 @@ def test_a_design_is_its_rows(predictors: str, sample: str, coding: Coding) -> N
     y = direct(TABLE, sample, "C")[:, 0]
     if coding.centre_at_site:
         X = X - X.mean(axis=0)
-    design = build(TABLE, Model("C", tuple(predictors), tuple(sample)), range(X.shape[1]), coding)
+    design = build(TABLE, ModelSpec("C", tuple(predictors), tuple(sample)), range(X.shape[1]), coding)
     repeats = np.ones(len(design.response), dtype=int) if design.weights is None else design.weights.astype(int)
     found = np.column_stack([design.response, design.columns]).repeat(repeats, axis=0)
     expected = np.column_stack([y, X])
@@ -85,8 +85,8 @@ def test_a_design_is_its_rows(predictors: str, sample: str, coding: Coding) -> N
 
 
 def test_only_discrete_models_are_compressed() -> None:
-    discrete = build(TABLE, Model("C", ("D", "E"), ("C", "D", "E")), range(6), CENTRED)
-    mixed = build(TABLE, Model("C", ("A", "D"), ("A", "C", "D")), range(4), CENTRED)
+    discrete = build(TABLE, ModelSpec("C", ("D", "E"), ("C", "D", "E")), range(6), CENTRED)
+    mixed = build(TABLE, ModelSpec("C", ("A", "D"), ("A", "C", "D")), range(4), CENTRED)
     assert discrete.weights is not None
     assert len(discrete.weights) <= 2 * 3 * 3
     assert discrete.weights.sum() == TABLE.complete("CDE").n
@@ -98,7 +98,7 @@ def test_only_discrete_models_are_compressed() -> None:
 def test_the_sums_of_a_compressed_design_are_those_of_its_rows(response: str) -> None:
     others = {"C": "DE", "D": "CE"}[response]
     X, n = direct(TABLE, "CDE", others), TABLE.complete("CDE").n
-    design = build(TABLE, Model(response, tuple(others), ("C", "D", "E")), range(X.shape[1]), CENTRED)
+    design = build(TABLE, ModelSpec(response, tuple(others), ("C", "D", "E")), range(X.shape[1]), CENTRED)
     w = design.weights
     assert w is not None
     centred = X - X.mean(axis=0)
@@ -109,7 +109,7 @@ def test_the_sums_of_a_compressed_design_are_those_of_its_rows(response: str) ->
 
 
 def test_columns_may_be_chosen() -> None:
-    model = Model("C", ("A", "D"), ("A", "C", "D"))
+    model = ModelSpec("C", ("A", "D"), ("A", "C", "D"))
     everything, some = build(TABLE, model, range(4), CENTRED), build(TABLE, model, [0, 3], CENTRED)
     assert_array_equal(some.columns, everything.columns[:, [0, 3]])
     assert build(TABLE, model, [], CENTRED).columns.shape == (TABLE.complete("ACD").n, 0)
@@ -119,7 +119,7 @@ def test_columns_may_be_chosen() -> None:
 @pytest.mark.parametrize("predictors", ["A", "AK", "ADE", "DE"])
 def test_centred_columns_sum_to_zero(predictors: str, shift: float) -> None:
     p = n_columns(SCHEMA, predictors)
-    design = build(make_table(shift=shift), Model("C", tuple(predictors), ("C", *predictors)), range(p), CENTRED)
+    design = build(make_table(shift=shift), ModelSpec("C", tuple(predictors), ("C", *predictors)), range(p), CENTRED)
     means = np.average(design.columns, axis=0, weights=design.weights)
     assert_allclose(means, np.zeros(p), atol=1e-15 * (1.0 + abs(shift)))
 
@@ -129,7 +129,7 @@ def test_centred_columns_sum_to_zero(predictors: str, shift: float) -> None:
 def test_a_constant_column_is_exactly_zero(n: int, value: float) -> None:
     """Not the rounding of its mean, which would count as variation."""
     table = Table(pl.DataFrame({"K": [value] * n, "B": np.arange(n) * 0.1, "C": [0, 1, *[1] * (n - 2)]}), SCHEMA, "muenster")
-    design = build(table, Model("C", ("B", "K"), ("B", "C", "K")), [0, 1], CENTRED)
+    design = build(table, ModelSpec("C", ("B", "K"), ("B", "C", "K")), [0, 1], CENTRED)
     assert_array_equal(design.columns[:, 1], np.zeros(n))
     gram = cross_products(table, ["B", "C", "K"], CENTRED).gram
     assert_array_equal(gram[2], np.zeros(3))
@@ -183,7 +183,7 @@ def test_exponents_and_locations(variables: str) -> None:
     found = cross_products(TABLE, variables, Coding(exponents, locations))
     assert_allclose(found.sums, X.sum(axis=0), rtol=1e-12)
     assert_allclose(found.gram, X.T @ X, rtol=1e-12)
-    design = build(TABLE, Model("C", ("A",), ("A", "C")), [0], Coding(exponents, locations))
+    design = build(TABLE, ModelSpec("C", ("A",), ("A", "C")), [0], Coding(exponents, locations))
     assert_array_equal(design.columns[:, 0], (direct(TABLE, "AC", "A")[:, 0] - 48.0) / 8.0)
     centred = cross_products(TABLE, variables, Coding(exponents)).gram
     assert centred[0, 0] * 64.0 == cross_products(TABLE, variables, CENTRED).gram[0, 0]
@@ -196,7 +196,7 @@ def test_no_complete_row() -> None:
         assert found.n == 0
         assert not found.gram.any()
         assert not found.levels.any()
-    assert len(build(table, Model("C", ("A",), ("A", "B", "C")), [0], CENTRED).columns) == 0
+    assert len(build(table, ModelSpec("C", ("A",), ("A", "B", "C")), [0], CENTRED).columns) == 0
 
 
 @pytest.mark.parametrize("names", ["C", "CDE", "EDC"])

@@ -11,8 +11,15 @@ import polars as pl
 import pytest
 
 from consilience import Client, Kind
-from consilience.citest.errors import UnknownVariableError
-from consilience.data.errors import InfiniteValueError, KindError, LevelConflictError, NullColumnError, RareLevelError, UnknownLevelError
+from consilience.data.errors import (
+    InfiniteValueError,
+    KindError,
+    LevelConflictError,
+    NullColumnError,
+    RareLevelError,
+    UnknownLevelError,
+    UnknownVariableError,
+)
 from consilience.data.infer import declare, labels_of
 from consilience.data.schema import Declaration
 from consilience.errors import DataError, OptionError

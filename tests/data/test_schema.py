@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 
 from consilience import Client, Kind, Schema, Server, Variable
-from consilience.citest.errors import UnknownVariableError
-from consilience.data.errors import KindConflictError, KindError, LevelConflictError, UnknownLevelError
+from consilience.data.errors import KindConflictError, KindError, LevelConflictError, UnknownLevelError, UnknownVariableError
 from consilience.data.infer import declare
 from consilience.data.schema import unite
 from consilience.errors import ConsilienceError, OptionError

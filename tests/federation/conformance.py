@@ -7,14 +7,16 @@ from typing import Any
 import pytest
 
 from consilience import errors
-from consilience.citest.requests import Products, Survey
 from consilience.data.schema import unite
 from consilience.federation import FederatedTest
-from consilience.federation.messages import Announced
-from consilience.federation.participant import Participant
-from consilience.federation.terms import Dropout, Method, Terms
+from consilience.federation.site.half import SiteHalf
 from consilience.federation.transport import LocalTransport, Transport
 from consilience.glm.layout import SiteEffects
+from consilience.protocol.messages import Announced
+from consilience.protocol.products import Products
+from consilience.protocol.survey import Survey
+from consilience.settings.choices import Dropout, Method
+from consilience.settings.terms import Terms
 from tests.federation.helpers import mixed_clients
 
 CLIENTS = mixed_clients(4, columns="ABCD", missing=0.03)
@@ -24,7 +26,7 @@ MEMBERS = {c.name: c.identity.fingerprint for c in CLIENTS}
 TERMS: list[dict[str, Any]] = [*({"effects": effects} for effects in SiteEffects), {"method": Method.FISHER}]
 
 
-def participants(**terms: Any) -> list[Participant]:
+def participants(**terms: Any) -> list[SiteHalf]:
     return [c.join("study", SCHEMA, Terms(**terms), MEMBERS.values()) for c in CLIENTS]
 
 
@@ -61,7 +63,7 @@ class TransportConformance:
         test.test("A", "B")
         test.test("A", "B", ["C"])
         transport.drop(transport.names[0])
-        test._study = test._study.without_a_site()
+        test._sums = test._sums.without_a_site()
         assert test.test("A", "B", ["C"]).contributors == 3
 
     def test_a_refusal_has_its_name_on_both_sides(self) -> None:

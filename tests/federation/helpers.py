@@ -13,13 +13,14 @@ import pytest
 
 import consilience as cs
 from consilience import errors
-from consilience.citest.requests import Evaluate, ModelAsk, Request, answer_length
 from consilience.data.schema import unite
-from consilience.federation.messages import Announced, RoundRequest
-from consilience.federation.participant import Participant
-from consilience.federation.terms import Terms
+from consilience.federation.site.half import SiteHalf
 from consilience.glm.kernel import Floats
+from consilience.protocol.evaluate import Evaluate, ModelAsk
+from consilience.protocol.messages import Announced, RoundRequest
+from consilience.protocol.request import Request
 from consilience.secagg import RingVector, Roster, SignedKey, decode, total
+from consilience.settings.terms import Terms
 
 ROWS = 40
 
@@ -52,7 +53,7 @@ class Wire:
         wire.begin(wire.participants, b"run 1")
         return wire
 
-    def begin(self, present: Sequence[Participant], run: bytes) -> None:
+    def begin(self, present: Sequence[SiteHalf], run: bytes) -> None:
         """A run of the ``present``."""
         self.keys = [p.offer(run) for p in present]
         for participant in present:
@@ -86,7 +87,7 @@ class Wire:
 
     def length(self, body: Request) -> int:
         """Bytes of a masked answer."""
-        return 16 * answer_length(body, self.schema)
+        return 16 * body.length(self.schema)
 
 
 def unmasked(replies: Sequence[bytes | Floats]) -> Floats:
@@ -118,7 +119,7 @@ def refused(client: cs.Client, error: type[Exception]) -> Iterator[pytest.Except
 class Vanishing:
     """A participant that is gone from the ``at``-th call (counted from 0) of one of its methods on."""
 
-    def __init__(self, participant: Participant, at: int, method: str = "answer") -> None:
+    def __init__(self, participant: SiteHalf, at: int, method: str = "answer") -> None:
         self._participant, self._at, self._method, self._calls = participant, at, method, 0
 
     def __getattr__(self, name: str) -> Any:
@@ -132,7 +133,7 @@ class Vanishing:
 class Tapped:
     """A participant whose answers are kept."""
 
-    def __init__(self, participant: Participant) -> None:
+    def __init__(self, participant: SiteHalf) -> None:
         self._participant = participant
         self.replies: list[Any] = []
 
@@ -146,14 +147,14 @@ class Tapped:
 
 def tap(server: cs.Server) -> dict[str, list[Any]]:
     """What every client of the server sends from now on, by name."""
-    participants: list[Any] = server._transport._participants
+    participants: list[Any] = server._transport._sites
     participants[:] = [Tapped(p) for p in participants]
     return {p.name: p.replies for p in participants}
 
 
 def lose(server: cs.Server, which: int, at: int, method: str = "answer") -> str:
     """Let a client of the server vanish; returns its name."""
-    participants: list[Any] = server._transport._participants
+    participants: list[Any] = server._transport._sites
     participants[which] = Vanishing(participants[which], at, method)
     return participants[which].name
 

@@ -20,15 +20,18 @@ from hypothesis import strategies as st
 import consilience as cs
 from consilience import errors
 from consilience.citest.question import Question
-from consilience.citest.requests import Evaluate, LocalTests, Locate, ModelAsk, Products, Survey
-from consilience.citest.study import SingleSite
-from consilience.federation.messages import Announced, RoundRequest
-from consilience.federation.participant import Participant
-from consilience.federation.terms import Dropout, Method
+from consilience.federation.site.half import SiteHalf
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import Ordinal, SiteEffects
+from consilience.protocol.evaluate import Evaluate, ModelAsk
+from consilience.protocol.local_tests import LocalTests
+from consilience.protocol.locate import Locate
+from consilience.protocol.messages import Announced, RoundRequest
+from consilience.protocol.products import Products
+from consilience.protocol.survey import Survey
 from consilience.secagg import Identity, RunKey, SignedKey
 from consilience.secagg.agreement import _signed_context
+from consilience.settings.choices import Dropout, Method, SingleSite
 from tests.federation.helpers import LOGIT, ROWS, Wire, mixed_clients, mixed_frames, point, refused, unmasked
 
 change = msgspec.structs.replace
@@ -125,7 +128,7 @@ def test_the_digest_of_an_earlier_run_is_of_no_use(three: Wire) -> None:
 
 def test_nothing_is_answered_before_keys_are_exchanged() -> None:
     wire = Wire(mixed_clients(2))
-    with refused(wire.clients[0], errors.StudyError):
+    with refused(wire.clients[0], errors.OutOfTurnError):
         wire.send(SURVEY)
 
 
@@ -154,7 +157,7 @@ def test_the_first_run_is_of_exactly_the_sites_agreed_on(tamper: Callable[[list[
     keys = offers(wire)
     with refused(wire.clients[0], errors.WrongRosterError):
         wire.participants[0].enter(b"run 1", tamper(keys))
-    with refused(wire.clients[0], errors.StudyError):  # and the run has not begun
+    with refused(wire.clients[0], errors.OutOfTurnError):  # and the run has not begun
         wire.send(SURVEY)
 
 
@@ -191,7 +194,7 @@ def test_a_run_whose_key_was_never_offered(wire: Wire) -> None:
         wire.participants[0].enter(b"run 2", keys)
 
 
-def of_low_order(participant: Participant) -> SignedKey:
+def of_low_order(participant: SiteHalf) -> SignedKey:
     """A site that signs a point with which every secret is zero."""
     point = bytes(32)
     return SignedKey(participant.identity.public_bytes, point, b"run 1", participant.identity.sign(_signed_context(b"run 1", point)))
@@ -214,7 +217,7 @@ def swapped(key: SignedKey) -> SignedKey:
     ],
     ids=["swapped key", "no signature", "run id changed", "key of another run", "low-order point"],
 )
-def test_a_forged_key_is_found_out(forge: Callable[[SignedKey, Participant], SignedKey], error: type[Exception]) -> None:
+def test_a_forged_key_is_found_out(forge: Callable[[SignedKey, SiteHalf], SignedKey], error: type[Exception]) -> None:
     wire = Wire(mixed_clients(2))
     keys = offers(wire)
     forged = forge(keys[1], wire.participants[1])
@@ -399,7 +402,7 @@ def test_where_sites_have_intercepts_nobody_asks_where_their_numbers_lie(wire: W
 def test_in_a_study_by_fishers_method_only_p_values_leave_a_site() -> None:
     server = cs.fisher(mixed_clients(2))
     server.test("A", "B")
-    participant, (run, digest) = server._transport._participants[0], server._transport._run or (b"", b"")
+    participant, (run, digest) = server._transport._sites[0], server._transport._run or (b"", b"")
     with refused(server.clients[0], errors.WrongTermsError):
         participant.answer(RoundRequest(run, 99, digest, PRODUCTS, (Announced(("A", "B"), 2, 2 * ROWS),)))
 

@@ -12,7 +12,11 @@ from scipy import stats
 import consilience as cs
 from consilience import errors
 from consilience.citest.question import all_questions
-from consilience.citest.requests import ALONE_FIELDS, Evaluate, LocalTests, Locate, Products, Survey, samples_of
+from consilience.protocol.evaluate import Evaluate
+from consilience.protocol.local_tests import LocalTests
+from consilience.protocol.locate import Locate
+from consilience.protocol.products import AloneAnswer, Products
+from consilience.protocol.survey import Survey
 from tests.federation.helpers import ROWS, Spy, mixed_clients, mixed_frames, tap
 
 EFFECTS = ("profiled", "coordinate", "joint", "none")
@@ -129,7 +133,7 @@ def test_what_one_site_does_alone_leaves_it_as_statistics_only(effects: str) -> 
     server = cs.Server(two_sites(), site_effects=effects)
     spy = Spy(server)
     answers(server)
-    counts = server._study.counts
+    counts = server._sums.counts
     single = {variables for variables, (contributors, _) in counts.items() if contributors == 1}
     assert single
     asked_alone = set()
@@ -140,7 +144,7 @@ def test_what_one_site_does_alone_leaves_it_as_statistics_only(effects: str) -> 
             asked_alone |= {q.variables for q in request.alone}
             assert not single & set(request.sets)
         elif not isinstance(request, Survey):
-            assert not single & set(samples_of(request))
+            assert not single & set(request.samples())
     assert asked_alone == {v for v in single if len(v) > 1 and v in {tuple(sorted((q.x, q.y, *q.given))) for q in all_questions("ABCDE")}}
 
 
@@ -154,7 +158,7 @@ def test_what_others_send_in_a_test_of_one_site_is_zeros() -> None:
     assert (request.sets, len(request.alone)) == ((), 1)
     assert not spy.of(Evaluate)
     mine, other = sent["site0"][-1], sent["site1"][-1]
-    assert len(mine) == len(other) == ALONE_FIELDS
+    assert len(mine) == len(other) == len(AloneAnswer._fields)
     assert mine.any()
     assert not other.any()
 
@@ -166,7 +170,10 @@ def test_in_a_mixed_round_the_part_of_single_sites_is_zero_elsewhere() -> None:
     (where,) = (i for i, (request, *_) in enumerate(spy.seen) if isinstance(request, Products))
     request = spy.seen[where][0]
     assert isinstance(request, Products)
-    parts = {name: replies[where][-ALONE_FIELDS * len(request.alone) :].reshape(-1, ALONE_FIELDS) for name, replies in sent.items()}
+    parts = {
+        name: replies[where][-len(AloneAnswer._fields) * len(request.alone) :].reshape(-1, len(AloneAnswer._fields))
+        for name, replies in sent.items()
+    }
     for i, question in enumerate(request.alone):
         holder, other = ("site0", "site1") if "B" in question.variables else ("site1", "site0")
         assert parts[holder][i].any()

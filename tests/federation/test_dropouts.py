@@ -13,7 +13,9 @@ import pytest
 
 import consilience as cs
 from consilience import errors
-from consilience.citest.requests import Evaluate, LocalTests, ModelAsk, Products
+from consilience.protocol.evaluate import Evaluate, ModelAsk
+from consilience.protocol.local_tests import LocalTests
+from consilience.protocol.products import Products
 from tests.federation.helpers import Spy, lose, mixed_clients
 
 VARIANTS: dict[str, dict[str, Any]] = {

@@ -16,10 +16,14 @@ from typer.testing import CliRunner
 import consilience as cs
 from consilience import errors
 from consilience.citest.question import Question
-from consilience.citest.requests import Evaluate, LocalTests, Locate, ModelAsk, Products, Survey
 from consilience.cli.app import app
-from consilience.federation.ledger import Entry, Ledger, in_words
+from consilience.federation.site.ledger import Ledger, LedgerLine
 from consilience.glm.layout import Ordinal, SiteEffects
+from consilience.protocol.evaluate import Evaluate, ModelAsk
+from consilience.protocol.local_tests import LocalTests
+from consilience.protocol.locate import Locate
+from consilience.protocol.products import Products
+from consilience.protocol.survey import Survey
 from tests.federation.helpers import LOGIT, Spy, Wire, lose, mixed_clients, mixed_frames, point, refused, tap
 
 COLUMNS = ["time", "study", "run", "round", "what", "numbers", "bytes", "masked_with", "refused", "total_numbers", "total_bytes"]
@@ -47,7 +51,7 @@ def test_every_answer_is_in_the_ledger_with_its_size(options: dict[str, Any]) ->
         assert len(lines) == len(replies) == server.rounds
         assert [line.bytes for line in lines] == [size(reply) for reply in replies]
         assert [line.numbers for line in lines] == [size(reply) // (8 if "masking" in options else 16) for reply in replies]
-        assert [line.what for line in lines] == [in_words(request) for request, *_ in spy.seen]
+        assert [line.what for line in lines] == [request.words() for request, *_ in spy.seen]
         assert [line.round for line in lines] == list(range(server.rounds))
         assert {line.masked_with for line in lines} == {0 if "masking" in options else 2}
         assert {line.refused for line in lines} == {""}
@@ -98,7 +102,7 @@ def test_a_site_that_contributes_nothing_sends_as_much_as_the_others() -> None:
     ids=lambda value: type(value).__name__ if not isinstance(value, list) else "",
 )
 def test_words_say_what_leaves(request_: Any, words: list[str]) -> None:
-    said = in_words(request_)
+    said = request_.words()
     for word in words:
         assert word in said
     assert "1 models" not in said
@@ -142,7 +146,7 @@ def test_a_refused_line_says_what_was_asked() -> None:
     with refused(wire.clients[0], errors.DisclosureError):
         wire.send(wire.evaluate(model))
     line = wire.clients[0].record.entries[-1]
-    assert line.what == in_words(wire.evaluate(model))
+    assert line.what == wire.evaluate(model).words()
     assert (line.round, line.masked_with) == (0, 1)
 
 
@@ -171,7 +175,7 @@ def test_entries_are_added_never_changed() -> None:
     ledger.add("study", "run", 0, "counts", 6, 96, masked_with=2)
     entries = ledger.entries
     assert isinstance(entries, tuple)
-    assert entries[0] == Entry("2026-01-31T12:30:00.000+00:00", "study", "run", 0, "counts", 6, 96, 2)
+    assert entries[0] == LedgerLine("2026-01-31T12:30:00.000+00:00", "study", "run", 0, "counts", 6, 96, 2)
     with pytest.raises(FrozenInstanceError):
         entries[0].numbers = 0  # type: ignore[misc]
     with pytest.raises(AttributeError):
@@ -217,7 +221,7 @@ def test_json_lines_come_back_as_they_were(tmp_path: Path) -> None:
     path = tmp_path / "ledger.jsonl"
     client.record.write(path)
     lines = path.read_text(encoding="utf-8").splitlines()
-    assert [Entry(**json.loads(line)) for line in lines] == list(client.record.entries)
+    assert [LedgerLine(**json.loads(line)) for line in lines] == list(client.record.entries)
     first = json.loads(client.record.lines(site=client.name).splitlines()[0])
     assert list(first.items()) == [("site", client.name), *asdict(client.record.entries[0]).items()]
 

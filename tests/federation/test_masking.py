@@ -11,9 +11,10 @@ from scipy import stats
 
 import consilience as cs
 from consilience.citest.question import all_questions
-from consilience.citest.requests import Products, Survey
-from consilience.federation.messages import Announced
 from consilience.glm.layout import SiteEffects
+from consilience.protocol.messages import Announced
+from consilience.protocol.products import Products
+from consilience.protocol.survey import Survey
 from consilience.secagg import encode
 from tests.federation.helpers import Wire, mixed_clients, tap, unmasked
 from tests.random_studies import random_study

@@ -14,11 +14,9 @@ import pytest
 
 import consilience as cs
 from consilience import errors
-from consilience.citest.requests import Survey
-from consilience.federation.participant import Participant
-from consilience.federation.terms import Dropout
+from consilience.federation.site.half import SiteHalf
 from consilience.federation.transport import (
-    Entry,
+    JournalEntry,
     Journalled,
     Links,
     ListJournal,
@@ -26,22 +24,11 @@ from consilience.federation.transport import (
     Lost,
     RemoteTransport,
     Transport,
-    respond,
 )
-from consilience.federation.wire import (
-    Answer,
-    Assembler,
-    Entered,
-    KeyAsk,
-    KeyOffer,
-    KeySet,
-    Refused,
-    RunMessage,
-    RunReply,
-    decode_wire,
-    encode_wire,
-    frames,
-)
+from consilience.protocol.framing import Assembler, decode, encode, frames
+from consilience.protocol.messages import Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, RunMessage, RunReply
+from consilience.protocol.survey import Survey
+from consilience.settings.choices import Dropout
 from tests.federation.conformance import CLIENTS, MEMBERS, SCHEMA, TransportConformance, federated, local, participants
 
 to_site = msgspec.msgpack.Decoder(RunMessage)
@@ -51,7 +38,7 @@ to_server = msgspec.msgpack.Decoder(RunReply)
 class LoopLinks(Links):
     """Participants behind links that carry bytes only. ``broken`` sites answer with what a function makes of their answer."""
 
-    def __init__(self, participants: Sequence[Participant]) -> None:
+    def __init__(self, participants: Sequence[SiteHalf]) -> None:
         self.participants = {p.name: p for p in participants}
         self.broken: dict[str, Callable[[RunReply], RunReply | Lost]] = {}
         self.gone: set[str] = set()
@@ -70,17 +57,17 @@ class LoopLinks(Links):
     def one(self, name: str, message: RunMessage, limit: int) -> RunReply | Lost:
         if name in self.gone:
             return Lost("gone")
-        reply: RunReply | Lost = self.answer(self.participants[name], decode_wire(carried(encode_wire(message), 1 << 26), to_site))
+        reply: RunReply | Lost = self.answer(self.participants[name], decode(carried(encode(message), 1 << 26), to_site))
         if name in self.broken:
             reply = self.broken[name](reply)
         if isinstance(reply, Lost):
             return reply
-        found: RunReply = decode_wire(carried(encode_wire(reply), limit), to_server)
+        found: RunReply = decode(carried(encode(reply), limit), to_server)
         return found
 
-    def answer(self, participant: Participant, message: Any) -> RunReply:
+    def answer(self, participant: SiteHalf, message: Any) -> RunReply:
         try:
-            return respond(participant, message)
+            return participant.respond(message)
         except errors.ClientGoneError:
             raise
         except errors.ConsilienceError as error:
@@ -191,7 +178,7 @@ class CrashingJournal(ListJournal):
         self._entries = list(past.entries())
         self._left = left
 
-    def append(self, entry: Entry) -> None:
+    def append(self, entry: JournalEntry) -> None:
         super().append(entry)
         self._left -= 1
         if self._left < 0:

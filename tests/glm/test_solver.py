@@ -14,12 +14,12 @@ from consilience.data.design import Design
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import Family, Shape, SiteEffects, Total
 from consilience.glm.site_effects import answer, make_kernel
-from consilience.glm.solver import Newton, Problem
+from consilience.glm.solver import FitProblem, Newton
 
 Function = Callable[[Floats], Total]
 
 
-def solve(problem: Problem, function: Callable[..., Total]) -> Newton:
+def solve(problem: FitProblem, function: Callable[..., Total]) -> Newton:
     """Run a fit to its end. The function may also take the barrier's weight."""
     newton = Newton(problem)
     while newton.fit is None:
@@ -27,10 +27,10 @@ def solve(problem: Problem, function: Callable[..., Total]) -> Newton:
     return newton
 
 
-def free(start: Any, **options: Any) -> Problem:
+def free(start: Any, **options: Any) -> FitProblem:
     """A problem of slopes only, in columns of unit spread."""
     start = np.asarray(start, dtype=float)
-    return Problem(start, np.ones_like(start), len(start), **options)
+    return FitProblem(start, np.ones_like(start), len(start), **options)
 
 
 def total(objective: float, score: Any, info: Any) -> Total:
@@ -62,7 +62,7 @@ def logit(X: Floats, y: Floats) -> Function:
 def test_a_quadratic_needs_one_step(units: Floats) -> None:
     """Whatever the units of the columns: one question to step from, one to see that the step ended at the maximum."""
     centre, curvature = np.array([3.0, -2.0]) / units, np.array([[2.0, 0.9], [0.9, 1.0]]) * np.outer(units, units)
-    newton = solve(Problem(np.zeros(2), units, 2), quadratic(centre, curvature))
+    newton = solve(FitProblem(np.zeros(2), units, 2), quadratic(centre, curvature))
     assert newton.fit is not None
     assert (newton.fit.converged, newton.fit.separated, newton.fit.rounds) == (True, False, 2)
     assert_allclose(newton.fit.loglik, -7.0, rtol=1e-12)
@@ -149,7 +149,7 @@ def test_threshold_gaps_stay_open_without_costing_a_round() -> None:
         score, info = 1.0 / gaps - 1.0, np.diag(gaps**-2.0)
         return total(np.log(gaps).sum() - gaps.sum(), to_gaps.T @ score, to_gaps.T @ info @ to_gaps)
 
-    newton = solve(Problem(np.array([1.0, 4.0]), np.zeros(2), 0, increasing=slice(0, 2)), function)
+    newton = solve(FitProblem(np.array([1.0, 4.0]), np.zeros(2), 0, increasing=slice(0, 2)), function)
     assert newton.fit is not None
     assert newton.fit.converged
     assert_allclose(newton.fit.loglik, -2.0, rtol=1e-9)
@@ -179,7 +179,7 @@ def test_the_promised_gain_is_added() -> None:
     x = np.linspace(-2.0, 2.0, 101)
     y = (np.random.default_rng(0).random(101) < expit(1.5 * x)).astype(float)
     early, late = (
-        solve(Problem(np.zeros(1), np.array([x.std()]), 1, tolerance=tolerance), logit(x[:, None], y)) for tolerance in (1e-3, 1e-14)
+        solve(FitProblem(np.zeros(1), np.array([x.std()]), 1, tolerance=tolerance), logit(x[:, None], y)) for tolerance in (1e-3, 1e-14)
     )
     assert early.fit is not None
     assert late.fit is not None
@@ -192,7 +192,7 @@ def test_the_promised_gain_is_added() -> None:
 
 def test_under_separation_twice_the_promised_gain_is_missing() -> None:
     x = np.linspace(-2.0, 2.0, 6)
-    newton = solve(Problem(np.zeros(1), np.array([x.std()]), 1, tolerance=1e-3), logit(x[:, None], (x > 0).astype(float)))
+    newton = solve(FitProblem(np.zeros(1), np.array([x.std()]), 1, tolerance=1e-3), logit(x[:, None], (x > 0).astype(float)))
     assert newton.fit is not None
     assert newton.fit.separated
     assert logit(x[:, None], (x > 0).astype(float))(newton.beta).objective < -1e-3
@@ -203,7 +203,7 @@ def test_under_separation_twice_the_promised_gain_is_missing() -> None:
 @pytest.mark.parametrize("n", [6, 400])
 def test_perfect_separation_is_flagged_with_the_supremum_zero(unit: float, n: int) -> None:
     x = np.linspace(-2.0, 2.0, n) * unit
-    newton = solve(Problem(np.zeros(1), np.array([x.std()]), 1), logit(x[:, None], (x > 0).astype(float)))
+    newton = solve(FitProblem(np.zeros(1), np.array([x.std()]), 1), logit(x[:, None], (x > 0).astype(float)))
     assert newton.fit is not None
     assert newton.fit.separated
     assert newton.fit.converged
@@ -216,7 +216,7 @@ def test_a_level_that_is_predicted_perfectly_leaves_the_likelihood_of_the_rest()
     group = np.repeat([0.0, 1.0], [10, 20])
     y = np.array([0.0, 1.0] * 5 + [1.0] * 20)
     X = np.column_stack([group, np.ones(30)])
-    newton = solve(Problem(np.zeros(2), np.array([group.std(), 1.0]), 1), logit(X, y))
+    newton = solve(FitProblem(np.zeros(2), np.array([group.std(), 1.0]), 1), logit(X, y))
     assert newton.fit is not None
     assert newton.fit.separated
     assert_allclose(newton.fit.loglik, 10.0 * np.log(0.5), rtol=1e-8)
@@ -226,7 +226,7 @@ def test_what_is_nearly_separated_is_not_flagged() -> None:
     x = np.linspace(-2.0, 2.0, 100)
     y = (x > 0).astype(float)
     y[[49, 50]] = y[[50, 49]]
-    newton = solve(Problem(np.zeros(1), np.array([x.std()]), 1), logit(x[:, None], y))
+    newton = solve(FitProblem(np.zeros(1), np.array([x.std()]), 1), logit(x[:, None], y))
     assert newton.fit is not None
     assert newton.fit.converged
     assert not newton.fit.separated
@@ -242,7 +242,7 @@ def test_a_site_that_is_separated_says_so_through_its_profile() -> None:
         parts = [answer(kernel, shape, effects, beta, 0, 2, None)[0] for kernel in sites]
         return total(sum(p.objective for p in parts), sum(p.score for p in parts), sum(p.info for p in parts))
 
-    newton = solve(Problem(np.zeros(1), np.array([x.std()]), 1), function)
+    newton = solve(FitProblem(np.zeros(1), np.array([x.std()]), 1), function)
     assert newton.fit is not None
     assert (newton.fit.converged, newton.fit.separated) == (True, True)
     assert abs(newton.fit.loglik) < 1e-7
@@ -255,7 +255,7 @@ def test_ridge_penalises_slopes_per_spread_of_their_column_and_nothing_else() ->
     """The maximum of ℓ - ½ r n Σ (s β)² over slopes; the fit tells ℓ there, without the penalty."""
     centre, curvature = np.array([3.0, -2.0, 1.0]), np.diag([2.0, 4.0, 8.0])
     scale, ridge, weight = np.array([0.5, 2.0, 1.0]), 0.1, 10.0
-    problem = Problem(np.zeros(3), scale, 2, ridge=ridge, weight=weight)
+    problem = FitProblem(np.zeros(3), scale, 2, ridge=ridge, weight=weight)
     newton = solve(problem, quadratic(centre, curvature))
     stiffness = ridge * weight * np.array([0.25, 4.0, 0.0])
     expected = np.diag(curvature) * centre / (np.diag(curvature) + stiffness)
@@ -267,7 +267,7 @@ def test_ridge_penalises_slopes_per_spread_of_their_column_and_nothing_else() ->
 
 def test_ridge_makes_a_separated_fit_finite() -> None:
     x = np.linspace(-2.0, 2.0, 50)
-    newton = solve(Problem(np.zeros(1), np.array([x.std()]), 1, ridge=1e-3, weight=50.0), logit(x[:, None], (x > 0).astype(float)))
+    newton = solve(FitProblem(np.zeros(1), np.array([x.std()]), 1, ridge=1e-3, weight=50.0), logit(x[:, None], (x > 0).astype(float)))
     assert newton.fit is not None
     assert (newton.fit.converged, newton.fit.separated) == (True, False)
     assert newton.fit.loglik < -1e-3
@@ -301,14 +301,14 @@ def test_the_same_on_a_likelihood(excess: float) -> None:
     y = (rng.random(200) < expit(X @ [0.5, -0.8, 0.3, 0.0])).astype(float)
     y[:20] = 1.0
     true, scale = logit(X, y), X.std(axis=0)
-    best = solve(Problem(np.zeros(4), scale, 4), true).fit
+    best = solve(FitProblem(np.zeros(4), scale, 4), true).fit
     factor = np.diag(np.sqrt(excess ** np.array([1.0, 0.0, 0.5, 0.7])))
 
     def function(beta: Floats) -> Total:
         found = true(beta)
         return total(found.objective, found.score, factor @ found.info @ factor)
 
-    fit = solve(Problem(np.zeros(4), scale, 4, quadratic=False, most_rounds=500), function).fit
+    fit = solve(FitProblem(np.zeros(4), scale, 4, quadratic=False, most_rounds=500), function).fit
     assert best is not None
     assert fit is not None
     assert best.separated
@@ -361,7 +361,7 @@ def test_the_barrier_is_lowered_until_it_no_longer_matters() -> None:
         barrier = mu * float(np.log(beta[0]))
         return Total(False, -beta[0] + barrier, barrier, mu, mu / beta - 1.0, np.diag(mu / beta**2))
 
-    newton = solve(Problem(np.ones(1), np.zeros(1), 1, barrier=True), function)
+    newton = solve(FitProblem(np.ones(1), np.zeros(1), 1, barrier=True), function)
     assert newton.fit is not None
     assert newton.fit.converged
     assert asked == sorted(asked, reverse=True)

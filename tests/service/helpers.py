@@ -11,13 +11,13 @@ from argon2 import PasswordHasher
 from fastapi import FastAPI
 from starlette.testclient import TestClient, WebSocketTestSession
 
-from consilience.federation.wire import Assembler, decode_wire, encode_wire, frames
+from consilience.protocol.framing import Assembler, decode, encode, frames
+from consilience.protocol.handshake import Hello, from_server, join_context, prove
 from consilience.secagg import Identity
 from consilience.service.config import ServerConfig
 from consilience.service.invitation import Invitation, read_invitation
 from consilience.service.server import create_app
 from consilience.service.server.passwords import Passwords
-from consilience.service.session import Hello, from_server, join_context, prove
 from consilience.service.store import Accounts, Database
 
 CHEAP = Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
@@ -99,14 +99,14 @@ class Hand:
         self.socket, self.study = socket, study
 
     def send(self, message: Any) -> None:
-        for frame in frames(encode_wire(message)):
+        for frame in frames(encode(message)):
             self.socket.send_bytes(frame)
 
     def receive(self) -> Any:
         assembler, whole = Assembler(1 << 26), None
         while whole is None:
             whole = assembler.feed(self.socket.receive_bytes())
-        return decode_wire(whole, from_server)
+        return decode(whole, from_server)
 
     def prove(self, identity: Identity, channel: bytes = b"") -> Any:
         """The challenge, then the welcome."""

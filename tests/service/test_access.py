@@ -12,11 +12,11 @@ from fastapi.routing import APIRoute
 from starlette.testclient import TestClient
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from consilience.protocol.handshake import Hello, Proof, Token, TokenAsk, Welcome, prove
 from consilience.secagg import Identity
 from consilience.service.config import ServerConfig
 from consilience.service.server import create_app
 from consilience.service.server.serve import serve
-from consilience.service.session import Hello, Proof, Token, TokenAsk, Welcome, prove
 from consilience.service.store import Principal
 from consilience.service.tls import certificate_digest, self_signed
 from tests.service.helpers import (

@@ -14,31 +14,14 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from consilience import errors
-from consilience.citest.requests import Survey
-from consilience.federation.messages import RoundRequest
-from consilience.federation.wire import (
-    Answer,
-    Assembler,
-    Entered,
-    KeyAsk,
-    KeyOffer,
-    KeySet,
-    Refused,
-    Round,
-    decode_wire,
-    encode_wire,
-    frames,
-)
-from consilience.secagg import Identity
-from consilience.service.contract import decode_contract
-from consilience.service.invitation import read_invitation
-from consilience.service.session import (
+from consilience.protocol.framing import Assembler, decode, encode, frames
+from consilience.protocol.handshake import (
     Challenge,
     Closing,
     Consent,
-    Declaration,
     Declare,
     DeclareAsk,
+    DeclaredVariable,
     Declined,
     Hello,
     Proof,
@@ -49,6 +32,11 @@ from consilience.service.session import (
     from_server,
     from_site,
 )
+from consilience.protocol.messages import Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, Round, RoundRequest
+from consilience.protocol.survey import Survey
+from consilience.secagg import Identity
+from consilience.service.contract import decode_contract
+from consilience.service.invitation import read_invitation
 from tests.service.helpers import Hand, bearer, closed_with, joined, new_study, serving
 
 VALID = [
@@ -56,7 +44,7 @@ VALID = [
     Proof(bytes(64), bytes(32)),
     Challenge(bytes(32), bytes(32), 7, bytes(64)),
     Welcome("s", "t", "u", "open"),
-    Declare((Declaration("A", "continuous", (), False, False, "", ""),)),
+    Declare((DeclaredVariable("A", "continuous", (), False, False, "", ""),)),
     DeclareAsk(),
     Consent(bytes(32), bytes(64)),
     Declined("no"),
@@ -77,7 +65,7 @@ VALID = [
 @st.composite
 def mangled(draw: st.DrawFn) -> bytes:
     """A valid message, with bytes changed, cut, doubled or put in."""
-    data = bytearray(encode_wire(draw(st.sampled_from(VALID))))
+    data = bytearray(encode(draw(st.sampled_from(VALID))))
     for _ in range(draw(st.integers(1, 4))):
         at = draw(st.integers(0, len(data)))
         match draw(st.integers(0, 3)):
@@ -113,7 +101,7 @@ MANY = settings(max_examples=1000, deadline=None, suppress_health_check=list(Hea
 def test_any_bytes_are_a_message_or_refused_in_words(data: bytes) -> None:
     for decoder in (from_site, from_server):
         try:
-            message = decode_wire(data, decoder)
+            message = decode(data, decoder)
         except errors.MessageFormatError:
             continue
         assert type(message) in {type(m) for m in VALID}
@@ -179,7 +167,7 @@ def test_no_bytes_from_a_site_do_more_than_end_its_connection(place: tuple[TestC
         assert isinstance(hand.prove(identity), Welcome)
         socket.send_bytes(flag + data)
         try:
-            message = decode_wire(data, from_site) if flag == b"\x00" else None
+            message = decode(data, from_site) if flag == b"\x00" else None
         except errors.MessageFormatError:
             message = None
         if isinstance(message, TokenAsk):
@@ -224,4 +212,4 @@ def test_answers_that_nobody_asked_for_end_the_connection(place: tuple[TestClien
 
 def test_a_bin_header_of_four_gigabytes_allocates_nothing() -> None:
     with pytest.raises(errors.MessageFormatError):
-        decode_wire(b"\x82\xa4type\xa6answer\xa4data\xc6" + struct.pack(">I", 2**32 - 1), from_site)
+        decode(b"\x82\xa4type\xa6answer\xa4data\xc6" + struct.pack(">I", 2**32 - 1), from_site)

@@ -19,22 +19,23 @@ from websockets.frames import Close
 import consilience as cs
 from consilience import errors
 from consilience.citest.question import Question
-from consilience.citest.requests import Evaluate, Products, Survey
-from consilience.federation.ledger import Ledger
-from consilience.federation.memory import Closed, Points, Present, Units
-from consilience.federation.messages import Announced, RoundRequest
-from consilience.federation.wire import Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, Round
+from consilience.federation.site.ledger import Ledger
+from consilience.protocol.evaluate import Evaluate
+from consilience.protocol.handshake import Challenge, Consent, Declare, DeclareAsk, Declined, Proposal, Welcome, consent_context
+from consilience.protocol.history import Closed, Points, Present, Units
+from consilience.protocol.messages import Announced, Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, Round, RoundRequest
+from consilience.protocol.products import Products
+from consilience.protocol.survey import Survey
 from consilience.secagg import Identity, Roster
 from consilience.secagg.identity import is_signed_by
 from consilience.service.agent import Agent, Home, Site, StudyFolder
 from consilience.service.agent.entry import check_url
-from consilience.service.agent.home import DiskLedger, DiskMemory
+from consilience.service.agent.home import DiskHistory, DiskLedger
 from consilience.service.agent.link import FORBIDDEN, MOST_REFUSALS, _check_challenge
 from consilience.service.agent.rehearsal import rehearse
 from consilience.service.config import AgentConfig
 from consilience.service.contract import Contract, Member
 from consilience.service.invitation import Invitation, read_invitation
-from consilience.service.session import Challenge, Consent, Declare, DeclareAsk, Declined, Proposal, Welcome, consent_context
 from consilience.service.settings import Settings, VariableSpec, specs_of
 from tests.federation.helpers import LOGIT, mixed_clients
 
@@ -330,25 +331,25 @@ def test_damage_that_is_not_at_the_end_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "memory.log"
     sizes = [0]
     for record in (Present((b"a", b"b")), Points((b"p",), (b"a", b"b")), Closed()):
-        DiskMemory(file).take(record)
+        DiskHistory(file).take(record)
         sizes.append(file.stat().st_size)
     data = file.read_bytes()
     for size in (0, 5, 200, 2**31):  # a length that reaches beyond the end is not a torn end: whole records follow
         whole = data[: sizes[1]] + size.to_bytes(4, "big") + data[sizes[1] + 4 :]
         file.write_bytes(whole)
         with pytest.raises(errors.RecordsError, match=f"byte {sizes[1]} is damaged"):
-            DiskMemory(file)
+            DiskHistory(file)
         assert file.read_bytes() == whole
     file.write_bytes(data[: sizes[2]] + (200).to_bytes(4, "big") + data[sizes[2] + 4 :])  # the last is whole, its length is not: not torn
     with pytest.raises(errors.RecordsError, match=f"byte {sizes[2]} is damaged"):
-        DiskMemory(file)
+        DiskHistory(file)
 
 
-@pytest.mark.parametrize("kind", [DiskLedger, DiskMemory])
+@pytest.mark.parametrize("kind", [DiskLedger, DiskHistory])
 def test_a_full_disk_leaves_no_half_record_and_ends_the_answers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type[DiskLedger | DiskMemory]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type[DiskLedger | DiskHistory]
 ) -> None:
-    def add(to: DiskLedger | DiskMemory) -> None:
+    def add(to: DiskLedger | DiskHistory) -> None:
         to.add("s", "r", 0, "sums", 1, 16, masked_with=2) if isinstance(to, DiskLedger) else to.take(Present((b"a", b"b")))
 
     file = tmp_path / "file"
@@ -389,7 +390,7 @@ def test_a_site_that_cannot_write_its_ledger_stops_without_a_word_to_the_server(
 
 def test_memory_is_read_back_and_survives_a_torn_end(tmp_path: Path) -> None:
     file = tmp_path / "memory.log"
-    memory = DiskMemory(file)
+    memory = DiskHistory(file)
     memory.take(Present((b"a", b"b")))
     memory.take(Points((b"p",), (b"a", b"b")))
     memory.take(Units({"A": 8}))
@@ -398,10 +399,10 @@ def test_memory_is_read_back_and_survives_a_torn_end(tmp_path: Path) -> None:
     more = file.read_bytes()
     for cut in range(len(whole) + 1, len(more)):
         file.write_bytes(more[:cut])
-        again = DiskMemory(file)
+        again = DiskHistory(file)
     assert (again.present, again.answered, again.exponents, again.closed) == ({b"a", b"b"}, {b"p": {b"a", b"b"}}, {"A": 8}, False)
     again.take(Closed())
-    assert DiskMemory(file).closed
+    assert DiskHistory(file).closed
 
 
 def test_a_study_is_not_joined_again_elsewhere_or_as_another(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ import pytest
 import consilience as cs
 from consilience import errors
 from consilience.citest.result import CIResult, Direction
-from consilience.federation.participant import Participant
-from consilience.federation.transport import Entry
+from consilience.federation.site.half import SiteHalf
+from consilience.federation.transport import JournalEntry
 from consilience.service.contract import Contract, Member
 from consilience.service.lock import lock_folder
 from consilience.service.server.hub import Hub
@@ -139,10 +139,10 @@ def test_results_and_settings_come_back_as_they_were(tmp_path: Path) -> None:
 def test_a_round_is_written_with_its_counters_and_its_event(tmp_path: Path) -> None:
     store = store_in(tmp_path)
     study = store.studies.create("ada", "trial", None, None, Settings())
-    entry = Entry(b"digest", b"12345678", 100)
+    entry = JournalEntry(b"digest", b"12345678", 100)
     store.runs.append(study, entry)
-    store.runs.append(study, Entry(b"d", b"", 10, "site1"))
-    assert store.runs.journal(study) == [entry, Entry(b"d", b"", 10, "site1")]
+    store.runs.append(study, JournalEntry(b"d", b"", 10, "site1"))
+    assert store.runs.journal(study) == [entry, JournalEntry(b"d", b"", 10, "site1")]
     row = store.studies.get(study)
     assert row is not None
     assert (row.rounds, row.bytes) == (2, 110)
@@ -154,7 +154,7 @@ class RunLinks(LoopLinks):
 
     patience = 0.0
 
-    def __init__(self, participants: Sequence[Participant], check: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, participants: Sequence[SiteHalf], check: Callable[[], None] = lambda: None) -> None:
         super().__init__(participants)
         self.check = check
         self.asked = 0
@@ -164,7 +164,7 @@ class RunLinks(LoopLinks):
         return super().one(name, message, limit)
 
 
-def begun(store: Store, **settings: Any) -> tuple[Contract, list[Participant]]:
+def begun(store: Store, **settings: Any) -> tuple[Contract, list[SiteHalf]]:
     study = store.studies.create("ada", "trial", specs_of(SCHEMA), (("A", "B", "C"),), Settings(**settings))
     members = tuple(Member(c.name, c.identity.public_bytes) for c in CLIENTS)
     contract = Contract(study, "trial", specs_of(SCHEMA), (("A", "B", "C"),), Settings(**settings), members)
@@ -245,7 +245,7 @@ def test_a_database_that_is_locked_ends_no_study(tmp_path: Path, monkeypatch: py
     runner = Runner(store, Hub(), Bell(), metrics, 1)
     append, calls, kept = store.runs.append, [0], []
 
-    def locked(study: str, entry: Entry) -> Any:
+    def locked(study: str, entry: JournalEntry) -> Any:
         calls[0] += 1
         if calls[0] in (2, 3):
             kept.append(len(store.runs.journal(study)))
@@ -288,7 +288,7 @@ def test_a_server_that_stops_does_not_wait_for_its_database(tmp_path: Path) -> N
     contract, participants = begun(store)
     runner = Runner(store, Hub(), Bell(), Metrics(), 1)
 
-    def locked(_study: str, _entry: Entry) -> Any:
+    def locked(_study: str, _entry: JournalEntry) -> Any:
         raise sqlite3.OperationalError("database is locked")
 
     store.runs.append = locked  # type: ignore[method-assign]

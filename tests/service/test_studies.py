@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from consilience.protocol.handshake import Closing, Consent, Declare, DeclareAsk, DeclaredVariable, Declined, Proposal, Welcome
 from consilience.service.contract import Contract, decode_contract
 from consilience.service.errors import LifeCycleError
 from consilience.service.server.routes.studies import contract_of
-from consilience.service.session import Closing, Consent, Declaration, Declare, DeclareAsk, Declined, Proposal, Welcome
 from consilience.service.store import SiteRow, StudyRow
 from tests.service.helpers import STUDY, bearer, closed_with, connected, invited, joined, new_study, serving
 
@@ -141,7 +141,7 @@ def test_a_site_is_asked_for_its_variables_only_where_none_are_declared(client: 
         with connected(client, study) as hand:
             assert isinstance(hand.prove(identity), Welcome)
             assert isinstance(hand.receive(), DeclareAsk)
-            hand.send(Declare(tuple(Declaration(n, "continuous", (), False, False, "", "") for n in names)))
+            hand.send(Declare(tuple(DeclaredVariable(n, "continuous", (), False, False, "", "") for n in names)))
             while not _site(client, ada, study, identity.fingerprint_text)["declared"]:
                 pass
     with connected(client, study) as hand:
@@ -171,15 +171,15 @@ def _site(client: TestClient, ada: dict[str, str], study: str, fingerprint: str)
 @pytest.mark.parametrize(
     "wrong",
     [
-        (Declaration("A", "strange", (), False, False, "", ""),),
-        (Declaration("A", "ordinal", (), False, False, "", ""),),
-        (Declaration("A", "continuous", (), False, False, "", ""),) * 2,
-        tuple(Declaration(f"V{i}", "continuous", (), False, False, "", "") for i in range(65)),
+        (DeclaredVariable("A", "strange", (), False, False, "", ""),),
+        (DeclaredVariable("A", "ordinal", (), False, False, "", ""),),
+        (DeclaredVariable("A", "continuous", (), False, False, "", ""),) * 2,
+        tuple(DeclaredVariable(f"V{i}", "continuous", (), False, False, "", "") for i in range(65)),
         (),
     ],
 )
 def test_declarations_that_make_no_sense_end_the_connection(
-    client: TestClient, ada: dict[str, str], wrong: tuple[Declaration, ...]
+    client: TestClient, ada: dict[str, str], wrong: tuple[DeclaredVariable, ...]
 ) -> None:
     study = new_study(client, ada, variables=None, datasets=None)
     one = joined(client, ada, study, "one")
@@ -195,7 +195,7 @@ def test_a_declaration_is_not_taken_where_the_schema_is_fixed(client: TestClient
     one = joined(client, ada, study, "one")
     with connected(client, study) as hand:
         hand.prove(one)
-        hand.send(Declare((Declaration("A", "continuous", (), False, False, "", ""),)))
+        hand.send(Declare((DeclaredVariable("A", "continuous", (), False, False, "", ""),)))
         assert closed_with(hand) == 4400
 
 

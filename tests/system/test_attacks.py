@@ -15,12 +15,12 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
-from consilience.federation.wire import FRAME_BYTES, encode_wire, frames
+from consilience.protocol.framing import FRAME_BYTES, encode, frames
+from consilience.protocol.handshake import Challenge, Hello, Welcome, from_server, prove
 from consilience.secagg import Identity
 from consilience.service.agent import Home
 from consilience.service.agent import join as enter
 from consilience.service.invitation import read_invitation
-from consilience.service.session import Challenge, Hello, Welcome, from_server, prove
 from consilience.service.tls import certificate_digest, client_context
 from tests.system.processes import PASSWORD, Agent, Server, declaration, enrol
 from tests.system.test_equality import connected, frames_of
@@ -63,7 +63,7 @@ def proved(server: Server, link: ClientConnection, study: str, identity: Identit
 
 
 def send(link: ClientConnection, message: object) -> None:
-    for frame in frames(encode_wire(message)):  # type: ignore[arg-type]
+    for frame in frames(encode(message)):  # type: ignore[arg-type]
         link.send(frame)
 
 

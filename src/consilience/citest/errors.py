@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from consilience.errors import QuestionError
 
-__all__ = ["ConditioningError", "SameVariableError", "UnknownVariableError"]
-
-
-class UnknownVariableError(QuestionError):
-    """A variable that no site measures and no schema declares."""
+__all__ = ["ConditioningError", "SameVariableError"]
 
 
 class SameVariableError(QuestionError):

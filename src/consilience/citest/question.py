@@ -7,7 +7,8 @@ from itertools import combinations
 
 import msgspec
 
-from consilience.citest.errors import ConditioningError, SameVariableError, UnknownVariableError
+from consilience.citest.errors import ConditioningError, SameVariableError
+from consilience.data.errors import UnknownVariableError
 
 __all__ = ["Question", "all_questions", "ask"]
 

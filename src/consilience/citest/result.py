@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import polars as pl
 
-__all__ = ["CIResult", "Direction", "to_frame"]
+__all__ = ["CIResult", "Direction", "silent", "to_frame"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,11 @@ class Direction:
     def informative(self) -> bool:
         """True if the comparison has at least one degree of freedom."""
         return self.df > 0
+
+
+def silent(response: str, predictor: str, reason: str) -> Direction:
+    """A direction that is not informative."""
+    return Direction(response, predictor, 0.0, 0, 1.0, math.nan, math.nan, reason=reason)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from rich.table import Table
 from consilience.cli.optional import need_service
 from consilience.data.errors import ReadError
 from consilience.federation import Client
-from consilience.federation.ledger import printable
+from consilience.federation.site.ledger import printable
 from consilience.secagg import fingerprint_text
 from consilience.service.errors import ConfigurationError
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from consilience.citest import CITest
-from consilience.citest.errors import UnknownVariableError
+from consilience.data.errors import UnknownVariableError
 from consilience.data.reading import load
 from consilience.data.studyfile import read_study
 from consilience.errors import OptionError

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from consilience.data.schema import Schema
 from consilience.data.table import Rows, Table
 
-__all__ = ["Coding", "Design", "Model", "build", "column_names", "compress", "cross_products", "n_columns", "null_loglik"]
+__all__ = ["Coding", "Design", "ModelSpec", "build", "column_names", "compress", "cross_products", "n_columns", "null_loglik"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -46,7 +46,7 @@ class Coding:
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class ModelSpec:
     """A model: the response, the predictors, and the variables whose complete rows are its sample (all sorted)."""
 
     response: str
@@ -90,13 +90,13 @@ def column_names(schema: Schema, variables: Sequence[str]) -> list[tuple[str, in
     return names
 
 
-def build(table: Table, model: Model, keep: Sequence[int], coding: Coding) -> Design:
+def build(table: Table, model: ModelSpec, keep: Sequence[int], coding: Coding) -> Design:
     """The design of a model with a discrete response: the columns ``keep`` of its predictors, over the complete rows.
 
     >>> import polars as pl
     >>> schema = Schema({"C": "binary", "E": ("multinomial", "pqr")})
     >>> table = Table(pl.DataFrame({"C": [0, 1, 1, 1], "E": ["p", "q", "q", "q"]}), schema, "muenster")
-    >>> design = build(table, Model("C", ("E",), ("C", "E")), [0], Coding({}))
+    >>> design = build(table, ModelSpec("C", ("E",), ("C", "E")), [0], Coding({}))
     >>> design.columns, design.response, design.weights
     (array([[-0.75],
            [ 0.25]]), array([0, 1], dtype=int32), array([1., 3.]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from consilience.errors import DataError, SchemaError
+from consilience.errors import DataError, QuestionError, SchemaError
 
 __all__ = [
     "EmptyDataError",
@@ -14,6 +14,7 @@ __all__ = [
     "RareLevelError",
     "ReadError",
     "UnknownLevelError",
+    "UnknownVariableError",
 ]
 
 
@@ -51,3 +52,7 @@ class LevelConflictError(SchemaError):
 
 class UnknownLevelError(SchemaError):
     """A value outside the levels the study declared."""
+
+
+class UnknownVariableError(QuestionError):
+    """A variable that no site measures and no schema declares."""

@@ -11,8 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from consilience.citest.errors import UnknownVariableError
-from consilience.data.errors import InfiniteValueError, KindError, NullColumnError, UnknownLevelError
+from consilience.data.errors import InfiniteValueError, KindError, NullColumnError, UnknownLevelError, UnknownVariableError
 from consilience.data.kinds import Kind, Variable, as_kind, have_natural_order, level_label, sort_levels
 from consilience.data.schema import Declaration
 

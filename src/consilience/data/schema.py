@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from consilience.citest.errors import UnknownVariableError
-from consilience.data.errors import KindConflictError, LevelConflictError
+from consilience.data.errors import KindConflictError, LevelConflictError, UnknownVariableError
 from consilience.data.kinds import Kind, Variable, as_kind, level_label, sort_levels
 from consilience.errors import SchemaError
 

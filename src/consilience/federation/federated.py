@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from consilience.citest.batch import batch, drive
-from consilience.citest.fisher import fisher_batch
 from consilience.citest.interface import CITest, Progress
 from consilience.citest.question import Question
-from consilience.citest.requests import Request, samples_of
 from consilience.citest.result import CIResult
-from consilience.citest.study import Options, Study
 from consilience.data.schema import Schema
 from consilience.federation.errors import ClientGoneError, TooFewClientsError
-from consilience.federation.messages import Announced
-from consilience.federation.terms import Dropout, Method, Terms
+from consilience.federation.exchange.batch import batch, drive
+from consilience.federation.exchange.fisher import fisher_batch
+from consilience.federation.exchange.sums import FitOptions, Sums
 from consilience.federation.transport.base import Transport
 from consilience.glm.kernel import Floats
+from consilience.protocol.catalogue import AnyRequest
+from consilience.protocol.messages import Announced
+from consilience.settings.choices import Dropout, Method
+from consilience.settings.terms import Terms
 
 __all__ = ["FederatedTest"]
 
@@ -39,7 +40,7 @@ class FederatedTest(CITest):
                 f"No sum may be made over fewer than {terms.min_contributors} clients (min_contributors), "
                 f"and there are {self._agreed}. Add clients or lower the limit."
             )
-        self._study = Study(schema, Options(terms.effects, terms.ordinal, terms.ridge, self._agreed, (), terms.disclosure))
+        self._sums = Sums(schema, FitOptions(terms.effects, terms.ordinal, terms.ridge, self._agreed, (), terms.disclosure))
         self._results: dict[Question, CIResult] = {}
 
     @property
@@ -69,7 +70,7 @@ class FederatedTest(CITest):
         return list(self._results.values())
 
     def _keep_finished(self) -> None:
-        finished = self._study.finished
+        finished = self._sums.finished
         self._results |= {q: replace(r, participants=self.participants) for q, r in finished.items()}
         finished.clear()
 
@@ -81,16 +82,16 @@ class FederatedTest(CITest):
         exchange = fisher_batch if self.terms.method is Method.FISHER else batch
         while True:
             try:
-                results = drive(exchange(questions, self._study, progress), self._ask)
+                results = drive(exchange(questions, self._sums, progress), self._ask)
             except ClientGoneError as error:
                 self._go_on_without(error.client)
             else:
                 return [replace(r, participants=self.participants) for r in results]
 
-    def _ask(self, request: Request) -> Floats:
+    def _ask(self, request: AnyRequest) -> Floats:
         """One round, with the counts that every client holds against the study's limits."""
-        counts = self._study.counts
-        announced = [Announced(variables, *counts[variables]) for variables in dict.fromkeys(samples_of(request))]
+        counts = self._sums.counts
+        announced = [Announced(variables, *counts[variables]) for variables in dict.fromkeys(request.samples())]
         return self._transport.ask(request, announced)
 
     def _go_on_without(self, client: str) -> None:
@@ -109,4 +110,4 @@ class FederatedTest(CITest):
                 f"{len(self._results)} results are finished and kept in server.results."
             )
         self._transport.drop(client)
-        self._study = self._study.without_a_site()
+        self._sums = self._sums.without_a_site()

@@ -8,17 +8,17 @@ from typing import Any
 
 import polars as pl
 
-from consilience.citest.pooled import Pooled
-from consilience.citest.study import SingleSite
 from consilience.data.schema import Schema, unite
 from consilience.errors import StudyError
-from consilience.federation.client import Client
 from consilience.federation.errors import DuplicateClientError, NoClientsError
 from consilience.federation.federated import FederatedTest
-from consilience.federation.terms import Dropout, Method, Terms
+from consilience.federation.pooled import Pooled
+from consilience.federation.site.client import Client
 from consilience.federation.transport.local import LocalTransport
 from consilience.glm.layout import Ordinal, SiteEffects
 from consilience.options import check_number, check_option
+from consilience.settings.choices import Dropout, Method, SingleSite
+from consilience.settings.terms import Terms
 
 __all__ = ["Server", "fisher", "pooled"]
 
@@ -74,9 +74,9 @@ class Server(FederatedTest):
         common = _schema(self.clients, schema)
         self._name = study = secrets.token_hex(4)
         members = [client.identity.fingerprint for client in self.clients]
-        participants = [client.join(study, common, terms, members) for client in self.clients]
+        sites = [client.join(study, common, terms, members) for client in self.clients]
         datasets = [frozenset(client.declarations) & frozenset(common) for client in self.clients]
-        super().__init__(common, terms, datasets, LocalTransport(participants))
+        super().__init__(common, terms, datasets, LocalTransport(sites))
 
     def disclosed(self) -> pl.DataFrame:
         """What has left each client in this study so far, by the clients' own ledgers: messages, numbers, bytes, and refused requests."""

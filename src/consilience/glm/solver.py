@@ -26,7 +26,7 @@ from consilience.glm.kernel import Floats
 from consilience.glm.layout import Total
 from consilience.glm.secant import SecantMemory
 
-__all__ = ["Fit", "Newton", "Problem"]
+__all__ = ["Fit", "FitProblem", "Newton"]
 
 MOST_HALVINGS, MOST_HALVINGS_BARRIER = 3, 10
 ROUNDING = 1e-11
@@ -37,7 +37,7 @@ SLACK = 1e-7
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Problem:
+class FitProblem:
     """What does not change during a fit.
 
     The first ``n_slopes`` parameters are slopes. ``scale`` turns a step into units of the linear predictor: the standard deviation of
@@ -88,7 +88,7 @@ class _State:
 class Newton:
     """One model's fit as a state machine: evaluate at :attr:`beta`, :meth:`tell` the sum, until :attr:`fit` is there.
 
-    >>> newton = Newton(Problem(np.zeros(1), np.ones(1), 1))
+    >>> newton = Newton(FitProblem(np.zeros(1), np.ones(1), 1))
     >>> while newton.fit is None:  # ℓ(β) = -(β - 3)²/2
     ...     b = newton.beta
     ...     newton.tell(Total(False, float(-((b[0] - 3) ** 2) / 2), 0.0, 0.0, 3 - b, np.eye(1)))
@@ -96,7 +96,7 @@ class Newton:
     Fit(loglik=0.0, rounds=2, converged=True, separated=False)
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: FitProblem) -> None:
         self.problem = problem
         self.state = _State(problem.start.copy(), mu=FIRST_BARRIER if problem.barrier else 0.0)
         self.beta = problem.start.copy()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from consilience.errors import ConsilienceError, ProtocolError, RefusalError
+from consilience.errors import AccessError, ConsilienceError, ProtocolError, RefusalError
 from consilience.secagg import errors as secagg
 
 __all__ = [
     "WIRE_CODES",
+    "ChallengeError",
     "DisclosureError",
     "FalseCountsError",
     "MessageFormatError",
     "MessageSizeError",
+    "OutOfTurnError",
     "OutsideSchemaError",
     "RepeatedQuestionError",
     "StudyClosedError",
@@ -54,6 +56,14 @@ class StudyClosedError(RefusalError):
     """The site answers nothing more in this study."""
 
 
+class OutOfTurnError(RefusalError):
+    """A message that has no place in the state in which the site is."""
+
+
+class ChallengeError(AccessError):
+    """A signature that does not answer the challenge."""
+
+
 class MessageFormatError(ProtocolError):
     """Bytes that are not a message of a known type and version."""
 
@@ -72,6 +82,7 @@ WIRE_CODES: dict[str, type[ConsilienceError]] = {
     "DisclosureError": DisclosureError,
     "FalseCountsError": FalseCountsError,
     "StudyClosedError": StudyClosedError,
+    "OutOfTurnError": OutOfTurnError,
     "AgreementError": secagg.AgreementError,
     "BadSignatureError": secagg.BadSignatureError,
     "KeyFormatError": secagg.KeyFormatError,

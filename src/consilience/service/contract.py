@@ -5,14 +5,15 @@ from __future__ import annotations
 import msgspec
 
 from consilience.data.schema import Schema
-from consilience.federation.ledger import printable
-from consilience.federation.messages import VERSION
-from consilience.federation.terms import Dropout, Method, Terms
-from consilience.federation.wire import decode_wire
+from consilience.federation.site.ledger import printable
 from consilience.glm.layout import SiteEffects
+from consilience.protocol.framing import decode
+from consilience.protocol.version import VERSION
 from consilience.secagg import fingerprint_of, fingerprint_text
 from consilience.secagg.context import pack, sha256
 from consilience.service.settings import JOINT_WARNING, Batching, Settings, VariableSpec, knowledge_of, schema_of, terms_of
+from consilience.settings.choices import Dropout, Method
+from consilience.settings.terms import Terms
 
 __all__ = ["Contract", "Member", "decode_contract", "warnings_of"]
 
@@ -122,5 +123,5 @@ _decoder = msgspec.msgpack.Decoder(Contract)
 
 def decode_contract(data: bytes) -> Contract:
     """A contract from bytes; :class:`MessageFormatError` if it is not one."""
-    found: Contract = decode_wire(data, _decoder)
+    found: Contract = decode(data, _decoder)
     return found

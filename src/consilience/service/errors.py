@@ -5,7 +5,6 @@ from __future__ import annotations
 from consilience.errors import AccessError, ServiceError, StudyError
 
 __all__ = [
-    "ChallengeError",
     "ChangedIdentityError",
     "ConfigurationError",
     "DeclinedError",
@@ -48,10 +47,6 @@ class TokenError(AccessError):
 
 class InvitationError(AccessError):
     """An invitation that is not valid, or not any more."""
-
-
-class ChallengeError(AccessError):
-    """A signature that does not answer the challenge."""
 
 
 class ChangedIdentityError(AccessError):

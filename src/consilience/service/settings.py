@@ -9,16 +9,16 @@ from typing import Any
 
 import msgspec
 
-from consilience.citest.study import SingleSite
 from consilience.data.kinds import Kind, Variable
 from consilience.data.schema import Schema
 from consilience.errors import OptionError
-from consilience.federation.terms import Dropout, Method, Terms
 from consilience.glm.layout import Ordinal, SiteEffects
 from consilience.iod import Knowledge
 from consilience.iod.discover import Engine, Resolve
 from consilience.iod.published.union import Variant
 from consilience.options import check_number, check_whole
+from consilience.settings.choices import Dropout, Method, SingleSite
+from consilience.settings.terms import Terms
 
 __all__ = [
     "JOINT_WARNING",

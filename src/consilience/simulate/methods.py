@@ -16,19 +16,20 @@ from enum import StrEnum
 import numpy as np
 import polars as pl
 
-from consilience.citest.batch import Exchange, batch, drive
 from consilience.citest.combine import chi2_log_sf, log_symmetric
-from consilience.citest.fisher import fisher_batch
-from consilience.citest.pooled import Pooled
 from consilience.citest.question import Question
-from consilience.citest.requests import LocalTests, Request
 from consilience.citest.result import CIResult
-from consilience.citest.site import SiteWorker
-from consilience.citest.study import Disclosure, Options, Study
 from consilience.data.schema import Schema
 from consilience.data.table import Table
+from consilience.federation.exchange.batch import batch, drive
+from consilience.federation.exchange.fisher import fisher_batch
+from consilience.federation.exchange.sums import FitOptions, Sums
+from consilience.federation.pooled import Pooled
+from consilience.federation.site.own_tests import desk_for
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import SiteEffects
+from consilience.protocol.catalogue import AnyRequest
+from consilience.settings.disclosure import Disclosure
 
 __all__ = ["Method", "Outcome", "run_methods"]
 
@@ -97,41 +98,29 @@ def run_methods(
 
 
 def _federated(method: Method, tables: list[Table], schema: Schema, questions: Sequence[Question]) -> tuple[list[float], int]:
-    options = Options(EFFECTS.get(method, SiteEffects.PROFILED), n_sites=len(tables), disclosure=Disclosure())
-    study = Study(schema, options)
+    sums = Sums(schema, FitOptions(EFFECTS.get(method, SiteEffects.PROFILED), n_sites=len(tables), disclosure=Disclosure()))
     if method is Method.FISHER:
-        return _fisher(fisher_batch(questions, study), _summed(tables))
-    results = drive(batch(questions, study), _summed(tables))
+        results = drive(fisher_batch(questions, sums), _summed(tables))
+        return [_log_combined(result, sums) for result in results], _failures(results)
+    results = drive(batch(questions, sums), _summed(tables))
     return [_log_p(result) for result in results], _failures(results)
 
 
-def _summed(tables: Sequence[Table]) -> Callable[[Request], Floats]:
+def _summed(tables: Sequence[Table]) -> Callable[[AnyRequest], Floats]:
     """A round: every site's answer, added up."""
-    workers = [SiteWorker(table) for table in tables]
+    desks = [desk_for(table) for table in tables]
 
-    def ask(request: Request) -> Floats:
-        total: Floats = np.sum([worker.answer(request, site) for site, worker in enumerate(workers)], axis=0)
+    def ask(request: AnyRequest) -> Floats:
+        total: Floats = np.sum([desk.answer(request, site) for site, desk in enumerate(desks)], axis=0)
         return total
 
     return ask
 
 
-def _fisher(exchange: Exchange, ask: Callable[[Request], Floats]) -> tuple[list[float], int]:
-    """Fisher's method, with log p from the sums of -2 log p that pass by: p itself may be too small for a float."""
-    sums: dict[Question, float] = {}
-
-    def listen(request: Request) -> Floats:
-        total = ask(request)
-        if isinstance(request, LocalTests) and not request.count:
-            sums.update(zip(request.questions, total.tolist(), strict=True))
-        return total
-
-    results = drive(exchange, listen)
-    logs = []
-    for result in results:
-        statistic = sums.get(Question(result.x, result.y, result.given))
-        logs.append(math.nan if statistic is None else chi2_log_sf(statistic, 2 * result.contributors))
-    return logs, _failures(results)
+def _log_combined(result: CIResult, sums: Sums) -> float:
+    """Fisher's log p from the sum of -2 log p: p itself may be too small for a float."""
+    statistic = sums.combined.get(Question(result.x, result.y, result.given))
+    return math.nan if statistic is None else chi2_log_sf(statistic, 2 * result.contributors)
 
 
 def _log_p(result: CIResult) -> float:

@@ -10,7 +10,7 @@ import polars as pl
 from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
 from consilience.errors import GraphError, OptionError
-from consilience.federation.client import Client
+from consilience.federation.site.client import Client
 from consilience.graph import DAG, MAG, PAG, Mark, MixedGraph, Oracle, is_valid_pag, latent_projection, mag_to_pag, pag_to_mag
 from consilience.simulate.partition import split_rows, split_variables
 from consilience.simulate.randomness import Seed, generator

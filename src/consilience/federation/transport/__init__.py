@@ -9,8 +9,18 @@ journal  any transport, with every sum written down before it is used, so that a
 """
 
 from consilience.federation.transport.base import Transport
-from consilience.federation.transport.journal import Entry, Journal, Journalled, ListJournal
+from consilience.federation.transport.journal import Journal, JournalEntry, Journalled, ListJournal
 from consilience.federation.transport.local import LocalTransport
-from consilience.federation.transport.remote import Links, Lost, RemoteTransport, respond
+from consilience.federation.transport.remote import Links, Lost, RemoteTransport
 
-__all__ = ["Entry", "Journal", "Journalled", "Links", "ListJournal", "LocalTransport", "Lost", "RemoteTransport", "Transport", "respond"]
+__all__ = [
+    "Journal",
+    "JournalEntry",
+    "Journalled",
+    "Links",
+    "ListJournal",
+    "LocalTransport",
+    "Lost",
+    "RemoteTransport",
+    "Transport",
+]

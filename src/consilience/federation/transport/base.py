@@ -9,9 +9,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from consilience.citest.requests import Request
-from consilience.federation.messages import Announced
 from consilience.glm.kernel import Floats
+from consilience.protocol.catalogue import AnyRequest
+from consilience.protocol.messages import Announced
 
 __all__ = ["Transport"]
 
@@ -28,7 +28,7 @@ class Transport(ABC):
     bytes: int = 0
 
     @abstractmethod
-    def ask(self, request: Request, announced: Sequence[Announced]) -> Floats:
+    def ask(self, request: AnyRequest, announced: Sequence[Announced]) -> Floats:
         """One round: the sum over sites of the answers to ``request``.
 
         ``announced`` are the counts of every variable set that the request sums over. Sites are told each of them once in a run.

@@ -15,16 +15,17 @@ from hashlib import sha256
 import msgspec
 import numpy as np
 
-from consilience.citest.requests import Request
 from consilience.federation.errors import ClientGoneError, JournalError
-from consilience.federation.messages import Announced, encode_message
 from consilience.federation.transport.base import Transport
 from consilience.glm.kernel import Floats
+from consilience.protocol import framing
+from consilience.protocol.catalogue import AnyRequest
+from consilience.protocol.messages import Announced
 
-__all__ = ["Entry", "Journal", "Journalled", "ListJournal"]
+__all__ = ["Journal", "JournalEntry", "Journalled", "ListJournal"]
 
 
-class Entry(msgspec.Struct, frozen=True, array_like=True):
+class JournalEntry(msgspec.Struct, frozen=True, array_like=True):
     """One round: the digest of what was asked, the sum (little-endian doubles), or the name of the site that was ``gone``."""
 
     request: bytes
@@ -37,11 +38,11 @@ class Journal(ABC):
     """Entries in order. What :meth:`append` was given is there after a crash, once it has returned."""
 
     @abstractmethod
-    def entries(self) -> Iterable[Entry]:
+    def entries(self) -> Iterable[JournalEntry]:
         """All entries, oldest first."""
 
     @abstractmethod
-    def append(self, entry: Entry) -> None:
+    def append(self, entry: JournalEntry) -> None:
         """Add one, durably."""
 
 
@@ -49,19 +50,19 @@ class ListJournal(Journal):
     """A journal in memory, for tests.
 
     >>> journal = ListJournal()
-    >>> journal.append(Entry(b"", b"", 0))
+    >>> journal.append(JournalEntry(b"", b"", 0))
     >>> len(list(journal.entries()))
     1
     """
 
     def __init__(self) -> None:
-        self._entries: list[Entry] = []
+        self._entries: list[JournalEntry] = []
 
-    def entries(self) -> Iterable[Entry]:
+    def entries(self) -> Iterable[JournalEntry]:
         """All entries, oldest first."""
         return tuple(self._entries)
 
-    def append(self, entry: Entry) -> None:
+    def append(self, entry: JournalEntry) -> None:
         """Add one."""
         self._entries.append(entry)
 
@@ -97,9 +98,9 @@ class Journalled(Transport):
         """Go on without a site."""
         self._inner.drop(client)
 
-    def ask(self, request: Request, announced: Sequence[Announced]) -> Floats:
+    def ask(self, request: AnyRequest, announced: Sequence[Announced]) -> Floats:
         """The sum from the journal, or one round, written down."""
-        digest = sha256(encode_message(request)).digest()
+        digest = sha256(framing.encode(request)).digest()
         if self._past:
             entry = self._past.popleft()
             _check_same(entry, digest)
@@ -108,10 +109,10 @@ class Journalled(Transport):
         try:
             total = self._inner.ask(request, announced)
         except ClientGoneError as error:
-            self._journal.append(Entry(digest, b"", self._inner.bytes - before, error.client))
+            self._journal.append(JournalEntry(digest, b"", self._inner.bytes - before, error.client))
             raise
         plain = np.ascontiguousarray(total, dtype="<f8").tobytes()
-        self._journal.append(Entry(digest, plain, self._inner.bytes - before))
+        self._journal.append(JournalEntry(digest, plain, self._inner.bytes - before))
         self._count(len(total))
         return total
 
@@ -119,7 +120,7 @@ class Journalled(Transport):
         self.sums += 1
         self.numbers += numbers
 
-    def _recall(self, entry: Entry) -> Floats:
+    def _recall(self, entry: JournalEntry) -> Floats:
         self._replayed_rounds += 1
         self._replayed_bytes += entry.size
         if entry.gone:
@@ -128,7 +129,7 @@ class Journalled(Transport):
         return np.frombuffer(entry.total, dtype="<f8").astype(np.float64)
 
 
-def _check_same(entry: Entry, digest: bytes) -> None:
+def _check_same(entry: JournalEntry, digest: bytes) -> None:
     if entry.request != digest:
         raise JournalError(
             f"The next question must be the one that stands in the journal, {entry.request.hex()[:16]}; got {digest.hex()[:16]}. "

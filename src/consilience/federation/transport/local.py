@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from consilience.citest.requests import Request
-from consilience.federation.messages import Announced, RoundRequest, encode_message
-from consilience.federation.participant import Participant
+from consilience.federation.site.half import SiteHalf
 from consilience.federation.transport.base import Transport
 from consilience.glm.kernel import Floats
+from consilience.protocol import framing
+from consilience.protocol.catalogue import AnyRequest
+from consilience.protocol.messages import Announced, RoundRequest
 from consilience.secagg import RingVector, Roster, decode, total
 
 __all__ = ["LocalTransport"]
@@ -20,8 +21,8 @@ __all__ = ["LocalTransport"]
 class LocalTransport(Transport):
     """Sites in this process. What a network would carry is counted as if there were one."""
 
-    def __init__(self, participants: Sequence[Participant]) -> None:
-        self._participants = list(participants)
+    def __init__(self, sites: Sequence[SiteHalf]) -> None:
+        self._sites = list(sites)
         self._run: tuple[bytes, bytes] | None = None  # id and digest of the roster
         self._next_round = 0
         self._told: set[tuple[str, ...]] = set()
@@ -29,22 +30,22 @@ class LocalTransport(Transport):
     @property
     def names(self) -> tuple[str, ...]:
         """The sites that take part."""
-        return tuple(p.name for p in self._participants)
+        return tuple(site.name for site in self._sites)
 
     def drop(self, client: str) -> None:
         """Go on without a site, under fresh keys."""
-        self._participants = [p for p in self._participants if p.name != client]
+        self._sites = [site for site in self._sites if site.name != client]
         self._run = None
 
-    def ask(self, request: Request, announced: Sequence[Announced]) -> Floats:
+    def ask(self, request: AnyRequest, announced: Sequence[Announced]) -> Floats:
         """One round, the sites one after the other."""
         run, digest = self._run or self._open_run()
         news = tuple(counts for counts in announced if counts.variables not in self._told)
         message = RoundRequest(run, self._next_round, digest, request, news)
         self._next_round += 1
         self.rounds += 1
-        self.bytes += len(self._participants) * len(encode_message(message))
-        replies = [participant.answer(message) for participant in self._participants]
+        self.bytes += len(self._sites) * len(framing.encode(message))
+        replies = [site.answer(message) for site in self._sites]
         self._told.update(counts.variables for counts in news)
         self.bytes += sum(len(r) if isinstance(r, bytes) else r.nbytes for r in replies)
         if all(isinstance(reply, bytes) for reply in replies):
@@ -55,9 +56,9 @@ class LocalTransport(Transport):
     def _open_run(self) -> tuple[bytes, bytes]:
         """Exchange keys for a run; sites that are gone already show here."""
         run = secrets.token_bytes(16)
-        keys = [participant.offer(run) for participant in self._participants]
-        for participant in self._participants:
-            participant.enter(run, keys)
+        keys = [site.offer(run) for site in self._sites]
+        for site in self._sites:
+            site.enter(run, keys)
         digest = Roster(run, [key.fingerprint for key in keys]).digest if len(keys) > 1 else b""
         self._run, self._next_round, self._told = (run, digest), 0, set()
         return self._run

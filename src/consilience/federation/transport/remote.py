@@ -10,20 +10,31 @@ import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 
-from consilience.citest.requests import Request, answer_length
 from consilience.data.schema import Schema
 from consilience.errors import ProtocolError
 from consilience.federation.errors import ClientGoneError
-from consilience.federation.messages import Announced, RoundRequest
-from consilience.federation.participant import Participant
 from consilience.federation.transport.base import Transport
-from consilience.federation.wire import Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, Round, RunMessage, RunReply, encode_wire
 from consilience.glm.kernel import Floats
+from consilience.protocol import framing
+from consilience.protocol.catalogue import AnyRequest
 from consilience.protocol.errors import refusal_of
+from consilience.protocol.messages import (
+    Announced,
+    Answer,
+    KeyAsk,
+    KeyOffer,
+    KeySet,
+    Refused,
+    Round,
+    RoundRequest,
+    RunMessage,
+    RunReply,
+)
+from consilience.protocol.states import replies_to
 from consilience.secagg import RingVector, Roster, SignedKey, decode, fingerprint_text, total
 from consilience.secagg.ring import WORD_BYTES
 
-__all__ = ["Links", "Lost", "RemoteTransport", "respond"]
+__all__ = ["Links", "Lost", "RemoteTransport"]
 
 MOST_ATTEMPTS = 5
 """How often one round may lose a site that comes back: a request that ends its process must not be sent for ever."""
@@ -58,19 +69,6 @@ class Links(ABC):
         """End a connection: what came over it was not in order."""
 
 
-def respond(participant: Participant, message: RunMessage) -> KeyOffer | Entered | Answer:
-    """A site's side of a run: what it answers to a message. What it refuses is raised."""
-    if isinstance(message, KeyAsk):
-        key = participant.offer(message.run)
-        return KeyOffer(key.run_id, key.identity, key.x25519, key.signature)
-    if isinstance(message, KeySet):
-        participant.enter(message.run, [offer.signed() for offer in message.keys])
-        return Entered(message.run)
-    reply = participant.answer(message.request)
-    assert isinstance(reply, bytes), "over a network every answer is masked"
-    return Answer(message.request.run, message.request.round, reply)
-
-
 class RemoteTransport(Transport):
     """The sites ``members`` (name and fingerprint) over ``links``.
 
@@ -98,7 +96,7 @@ class RemoteTransport(Transport):
         del self._members[client]
         self._run = None
 
-    def ask(self, request: Request, announced: Sequence[Announced]) -> Floats:
+    def ask(self, request: AnyRequest, announced: Sequence[Announced]) -> Floats:
         """One round, all sites at once."""
         lost = ""
         for _ in range(MOST_ATTEMPTS):
@@ -108,7 +106,7 @@ class RemoteTransport(Transport):
             lost, self._run = answers, None
         raise ClientGoneError(lost)
 
-    def _attempt(self, request: Request, announced: Sequence[Announced]) -> list[bytes] | str:
+    def _attempt(self, request: AnyRequest, announced: Sequence[Announced]) -> list[bytes] | str:
         """The answers of all sites, or the name of one that was lost."""
         if self._run is None:
             lost = self._open_run()
@@ -118,15 +116,15 @@ class RemoteTransport(Transport):
         run, digest = self._run
         news = tuple(counts for counts in announced if counts.variables not in self._told)
         message = Round(RoundRequest(run, self._next_round, digest, request, news))
-        expected = WORD_BYTES * answer_length(request, self._schema)
+        expected = WORD_BYTES * request.length(self._schema)
         self._next_round += 1
         self.rounds += 1
-        self.bytes += len(self._members) * len(encode_wire(message))
+        self.bytes += len(self._members) * len(framing.encode(message))
         replies = self._links.call(dict.fromkeys(self._members, message), expected + 1024)
         answers: list[bytes] = []
         lost = ""
         for name, reply in replies.items():
-            if self._is_lost(name, reply, Answer):
+            if self._is_lost(name, reply, Round):
                 lost = lost or name
             elif isinstance(reply, Answer):
                 if (reply.run, reply.round, len(reply.data)) != (run, message.request.round, expected):
@@ -139,14 +137,14 @@ class RemoteTransport(Transport):
         self._told.update(counts.variables for counts in news)
         return answers
 
-    def _is_lost(self, name: str, reply: RunReply | Lost, wanted: type) -> bool:
-        """True if a site is lost; its refusal is raised; an answer of another kind costs it its connection."""
+    def _is_lost(self, name: str, reply: RunReply | Lost, asked: type[RunMessage]) -> bool:
+        """True if a site is lost; its refusal is raised; what the table of states does not have as an answer costs it its connection."""
         if isinstance(reply, Lost):
             return True
         if isinstance(reply, Refused):
             raise refusal_of(reply.error)(f"{name!r} refuses: {reply.message}")
-        if not isinstance(reply, wanted):
-            self._links.cut(name, f"{type(reply).__name__} in place of {wanted.__name__}")
+        if type(reply) not in replies_to(asked):
+            self._links.cut(name, f"{type(reply).__name__} as an answer to {asked.__name__}")
             return True
         return False
 
@@ -156,13 +154,13 @@ class RemoteTransport(Transport):
         run = secrets.token_bytes(16)
         keys: list[SignedKey] = []
         for name, reply in self._links.call(dict.fromkeys(self._members, KeyAsk(run)), 4096).items():
-            if self._is_lost(name, reply, KeyOffer):
+            if self._is_lost(name, reply, KeyAsk):
                 return name
             assert isinstance(reply, KeyOffer)
             keys.append(self._key_of(name, reply))
         message = KeySet(run, tuple(KeyOffer(key.run_id, key.identity, key.x25519, key.signature) for key in keys))
         for name, reply in self._links.call(dict.fromkeys(self._members, message), 4096).items():
-            if self._is_lost(name, reply, Entered):
+            if self._is_lost(name, reply, KeySet):
                 return name
         digest = Roster(run, [key.fingerprint for key in keys]).digest
         self._run, self._next_round, self._told = (run, digest), 0, set()

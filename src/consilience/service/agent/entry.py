@@ -11,11 +11,11 @@ from typing import Any
 import httpx
 
 from consilience.graph import PAG
+from consilience.protocol.handshake import join_context
 from consilience.secagg.identity import fingerprint_of, fingerprint_text, read_fingerprint
 from consilience.service.agent.home import Home, Joined, StudyFolder
 from consilience.service.errors import ChangedIdentityError, ConfigurationError, InvitationError, UnreachableError
 from consilience.service.invitation import Invitation
-from consilience.service.session import join_context
 from consilience.service.tls import client_context, write_private
 
 __all__ = ["check_url", "context_of", "download", "fetch_study", "join"]

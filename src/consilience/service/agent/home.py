@@ -11,8 +11,8 @@ from typing import IO
 
 import msgspec
 
-from consilience.federation.ledger import Entry, Ledger
-from consilience.federation.memory import Memory, Record
+from consilience.federation.site.ledger import Ledger, LedgerLine
+from consilience.protocol.history import History, Record
 from consilience.secagg import Identity
 from consilience.service.contract import Contract, decode_contract
 from consilience.service.errors import ChangedIdentityError, ConfigurationError, RecordsError
@@ -20,7 +20,7 @@ from consilience.service.invitation import Invitation, check_study_id
 from consilience.service.lock import lock_folder
 from consilience.service.tls import write_private
 
-__all__ = ["DiskLedger", "DiskMemory", "Home", "Joined", "StudyFolder"]
+__all__ = ["DiskHistory", "DiskLedger", "Home", "Joined", "StudyFolder"]
 
 
 class Joined(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -123,9 +123,9 @@ class StudyFolder:
         """The ledger on disk."""
         return DiskLedger(self.path / "ledger.jsonl")
 
-    def memory(self) -> DiskMemory:
-        """The memory on disk."""
-        return DiskMemory(self.path / "memory.log")
+    def history(self) -> DiskHistory:
+        """What was answered, on disk."""
+        return DiskHistory(self.path / "memory.log")
 
     def lock(self) -> IO[bytes]:
         """Take the folder for this process."""
@@ -182,18 +182,18 @@ class DiskLedger(Ledger):
         *lines, rest = (path.read_bytes() if path.exists() else b"").split(b"\n")  # what follows the last line end is torn
         for number, line in enumerate(lines, start=1):
             try:
-                self._entries.append(msgspec.convert(json.loads(line), Entry))
+                self._entries.append(msgspec.convert(json.loads(line), LedgerLine))
             except (ValueError, msgspec.MsgspecError):
                 raise _damaged(path, f"line {number}") from None
         self._disk = _Appending(path, sum(len(line) + 1 for line in lines), torn=bool(rest))
 
-    def keep(self, entry: Entry) -> None:
+    def keep(self, entry: LedgerLine) -> None:
         """Write one line."""
         self._disk.add((json.dumps(asdict(entry)) + "\n").encode())
 
 
-class DiskMemory(Memory):
-    """A memory that is read back when the process starts again. Each record has its length in front; a torn one at the end is cut off."""
+class DiskHistory(History):
+    """A history that is read back when the process starts again. Each record has its length in front; a torn one at the end is cut off."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()

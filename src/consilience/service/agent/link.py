@@ -16,18 +16,9 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI, ProxyError
 
 from consilience.errors import AccessError, ProtocolError
-from consilience.federation.ledger import printable
-from consilience.federation.messages import VERSION
-from consilience.federation.wire import FRAME_BYTES, Assembler, Refused, decode_wire, encode_wire, frames
-from consilience.secagg import Identity
-from consilience.secagg.context import sha256
-from consilience.secagg.identity import PUBLIC_BYTES, SIGNATURE_BYTES, fingerprint_of
-from consilience.service.agent.entry import check_url, context_of
-from consilience.service.agent.home import Joined
-from consilience.service.agent.site import Site
-from consilience.service.config import AgentConfig
-from consilience.service.errors import ChangedIdentityError, UnreachableError
-from consilience.service.session import (
+from consilience.federation.site.ledger import printable
+from consilience.protocol.framing import FRAME_BYTES, Assembler, decode, encode, frames
+from consilience.protocol.handshake import (
     HANDSHAKE_BYTES,
     NONCE_BYTES,
     Challenge,
@@ -41,6 +32,17 @@ from consilience.service.session import (
     prove,
     verify_server,
 )
+from consilience.protocol.messages import Refused
+from consilience.protocol.states import SiteState
+from consilience.protocol.version import VERSION
+from consilience.secagg import Identity
+from consilience.secagg.context import sha256
+from consilience.secagg.identity import PUBLIC_BYTES, SIGNATURE_BYTES, fingerprint_of
+from consilience.service.agent.entry import check_url, context_of
+from consilience.service.agent.home import Joined
+from consilience.service.agent.site import Site
+from consilience.service.config import AgentConfig
+from consilience.service.errors import ChangedIdentityError, UnreachableError
 
 __all__ = ["Agent", "Outcome"]
 
@@ -84,7 +86,8 @@ class Agent:
         while True:
             try:
                 async with self._connect() as socket:
-                    await self._open(socket)
+                    site.state.reconnects()
+                    await self._open(socket, site.state)
                     return await self._answer(socket, site)
             except ssl.SSLCertVerificationError as error:
                 raise ChangedIdentityError(
@@ -117,7 +120,7 @@ class Agent:
     async def token(self) -> str:
         """Connect once, for a token alone."""
         async with self._connect() as socket:
-            await self._open(socket)
+            await self._open(socket, SiteState())
             return await self._token(socket)
 
     def _connect(self) -> connect:
@@ -134,19 +137,20 @@ class Agent:
             user_agent_header=None,
         )
 
-    async def _open(self, socket: ClientConnection) -> None:
+    async def _open(self, socket: ClientConnection, state: SiteState) -> None:
         """The challenge, both ways."""
         async with asyncio.timeout(HANDSHAKE_SECONDS):
             hello = Hello(self._identity.public_bytes, secrets.token_bytes(NONCE_BYTES))
             await self._send(socket, hello)
             challenge = await self._receive(socket, Assembler(HANDSHAKE_BYTES))
-            challenge = _check_challenge(challenge)
+            challenge = _check_challenge(challenge, state)
             if challenge.identity != self._joined.server_key:
                 raise ChangedIdentityError(
                     "The server is not the one that this site has joined: its identity has changed. Nothing is sent. Ask the study's owner."
                 )
             verify_server(challenge, self._joined.study, hello, fingerprint_of(self._joined.server_key))
             await self._send(socket, prove(self._identity, self._joined.study, hello, challenge, _channel(socket)))
+            state.moves(Challenge)
 
     async def _answer(self, socket: ClientConnection, site: Site) -> Outcome:
         """One message at a time; what takes long is done in a thread, so that heartbeats go on."""
@@ -154,6 +158,7 @@ class Agent:
         while True:
             message = await self._receive(socket, assembler)
             if isinstance(message, Closing):
+                site.handle(message)
                 token = await self._token(socket) if message.state == "finished" else ""
                 return Outcome(printable(message.state), printable(message.message), token)
             reply = await asyncio.to_thread(site.handle, message)
@@ -175,7 +180,7 @@ class Agent:
                 return reply.token
 
     async def _send(self, socket: ClientConnection, message: msgspec.Struct) -> None:
-        for frame in frames(encode_wire(message)):
+        for frame in frames(encode(message)):
             await socket.send(frame)
 
     async def _receive(self, socket: ClientConnection, assembler: Assembler) -> Any:
@@ -185,13 +190,14 @@ class Agent:
                 raise ProtocolError("Frames are binary; the server sent text.")
             data = assembler.feed(frame)
             if data is not None:
-                return decode_wire(data, from_server)
+                return decode(data, from_server)
 
 
-def _check_challenge(challenge: Any) -> Challenge:
-    """A challenge whose parts can be one; :class:`ProtocolError` else."""
+def _check_challenge(challenge: Any, state: SiteState) -> Challenge:
+    """A challenge, in its turn, whose parts can be one; :class:`ProtocolError` else."""
+    state.check(type(challenge))
     if not isinstance(challenge, Challenge) or challenge.version != VERSION:
-        raise ProtocolError(f"A challenge of version {VERSION} must come first; got {type(challenge).__name__}.")
+        raise ProtocolError(f"A challenge must be of version {VERSION}; got {challenge.version}. Update the older side.")
     if (len(challenge.identity), len(challenge.nonce), len(challenge.signature)) != (PUBLIC_BYTES, NONCE_BYTES, SIGNATURE_BYTES):
         raise ProtocolError("The parts of a challenge do not have the right lengths.")
     if not 0 <= challenge.time <= LATEST:

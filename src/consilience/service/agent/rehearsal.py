@@ -9,7 +9,7 @@ import msgspec
 from consilience.data.kinds import Kind
 from consilience.errors import StudyError
 from consilience.federation import Client, FederatedTest
-from consilience.federation.ledger import Ledger
+from consilience.federation.site.ledger import Ledger
 from consilience.federation.transport import LocalTransport
 from consilience.iod import discover
 from consilience.service.settings import Settings, VariableSpec, checked, discover_arguments, schema_of, terms_of

@@ -16,17 +16,18 @@ from consilience.errors import (
     ServiceError,
 )
 from consilience.federation import Client
-from consilience.federation.ledger import Ledger
-from consilience.federation.messages import VERSION
-from consilience.federation.participant import Participant
-from consilience.federation.transport import respond
-from consilience.federation.wire import Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, Round, encode_wire
+from consilience.federation.site.half import SiteHalf
+from consilience.federation.site.ledger import Ledger
 from consilience.protocol.errors import WrongRosterError, WrongTermsError, code_of
+from consilience.protocol.framing import encode
+from consilience.protocol.handshake import Consent, Declare, DeclareAsk, DeclaredVariable, Declined, Proposal, Welcome, consent_context
+from consilience.protocol.messages import Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, Round, RunMessage
+from consilience.protocol.states import SiteState, State
+from consilience.protocol.version import VERSION
 from consilience.secagg import fingerprint_text, read_fingerprint
 from consilience.service.agent.home import StudyFolder
 from consilience.service.contract import Contract, decode_contract, warnings_of
-from consilience.service.errors import ChangedIdentityError, DeclinedError
-from consilience.service.session import Consent, Declaration, Declare, DeclareAsk, Declined, Proposal, Welcome, consent_context
+from consilience.service.errors import ChangedIdentityError
 from consilience.service.settings import checked
 
 __all__ = ["Ask", "Site"]
@@ -52,52 +53,58 @@ class Site:
         self._joined = folder.joined
         self._peers = {name: read_fingerprint(text) for name, text in (peers or {}).items()}
         self._accepted = folder.contract
-        self._participant: Participant | None = None
+        self._half: SiteHalf | None = None
+        self.state = SiteState()
         self._ledger: Ledger | None = None
         self.failure: ConsilienceError = RefusalError("You have not agreed. Nothing has left this site.")
 
     def handle(self, message: Any) -> Any:
-        """The answer to a message, or None if there is nothing to say."""
+        """The answer to a message, or None if there is nothing to say. Whether it is its turn, the table of states decides."""
+        if isinstance(message, KeyAsk | KeySet | Round):
+            return self._work(message)
+        self.state.check(type(message))
         if isinstance(message, Proposal):
             return self._proposal(decode_contract(message.contract))
         if isinstance(message, DeclareAsk):
             return self._declare()
         if isinstance(message, Welcome):
-            if (message.site, message.study, message.version) != (self._joined.site, self._joined.study, VERSION):
-                raise ProtocolError(f"The server welcomes {message.site!r} in {message.study!r}; this is {self._joined.site!r}.")
-            return None
-        if not isinstance(message, KeyAsk | KeySet | Round):
-            raise ProtocolError(f"{type(message).__name__} has no place here.")
+            return self._welcome(message)
+        self.state.moves(type(message))
+        return None
+
+    def _work(self, message: RunMessage) -> KeyOffer | Entered | Answer | Refused:
+        """A message of a run. What is refused goes back in words."""
         try:
-            return self._work(message)
+            self.state.check(type(message))
+            assert self._half is not None, "a site that has consented has encoded its data"
+            return self._half.respond(message)
         except ServiceError:  # what is wrong with this site's files is its owner's business
             raise
         except ConsilienceError as error:
             return Refused(code_of(error), str(error))
 
-    def _work(self, message: KeyAsk | KeySet | Round) -> KeyOffer | Entered | Answer:
-        participant = self._participant
-        if participant is None:
-            raise DeclinedError("This site's owner has not consented to anything yet.")
-        return respond(participant, message)
+    def _welcome(self, message: Welcome) -> None:
+        if (message.site, message.study, message.version) != (self._joined.site, self._joined.study, VERSION):
+            raise ProtocolError(f"The server welcomes {message.site!r} in {message.study!r}; this is {self._joined.site!r}.")
+        self.state.moves(Welcome, State.WELCOMED if self._accepted is None else State.BOUND)
 
     def _declare(self) -> Declare | Declined:
         """The site's variables, if its owner agrees. Once there is a contract the study has a schema, and nothing more is told."""
-        if self._accepted is not None:
-            raise WrongTermsError("The server asks for this site's variables again, after the contract has fixed them. Nothing is sent.")
         if not self._ask([QUERY], [QUERY_WARNING]):
+            self.state.moves(DeclareAsk, State.DECLINED)
             return Declined("The site's owner does not tell its variables. Declare the study's schema in advance.")
         found = self._client.declarations.values()
         reply = Declare(
             tuple(
-                Declaration(v.name, v.kind.value, v.levels, d.declared_kind, d.declared_levels, d.reason, d.only)
+                DeclaredVariable(v.name, v.kind.value, v.levels, d.declared_kind, d.declared_levels, d.reason, d.only)
                 for d in found
                 for v in (d.variable,)
             )
         )
         names = ", ".join(d.name for d in reply.variables)
         what = f"names, kinds and levels of {len(reply.variables)} variables, in the open: {names}"
-        self._open_ledger().add(self._joined.study, "", 0, what, 0, len(encode_wire(reply)), masked_with=0)
+        self._open_ledger().add(self._joined.study, "", 0, what, 0, len(encode(reply)), masked_with=0)
+        self.state.moves(DeclareAsk)
         return reply
 
     def _open_ledger(self) -> Ledger:
@@ -110,22 +117,33 @@ class Site:
         """Consent to a contract: again without asking if it is the one that was agreed to, never to another."""
         self._check(contract)
         try:
-            participant = self._participant or self._join(contract)
+            half = self._half or self._join(contract)
         except (DataError, SchemaError) as error:  # what does not fit stays here
             self.failure = error
+            self.state.moves(Proposal, State.DECLINED)
             return Declined("The site's data do not fit the study's schema.")
         if self._accepted is None:
             if not self._ask(contract.lines(), [*warnings_of(contract), *self._own_warnings(contract)]):
+                self.state.moves(Proposal, State.DECLINED)
                 return Declined("The site's owner does not agree to the study's settings.")
             self._folder.accept(contract)
             self._accepted = contract
-        self._participant = participant
+        self._half = half
+        if self.state.now in (State.WELCOMED, State.BOUND):
+            self.state.moves(Proposal, State.CLOSED if half.closed else State.CONSENTED)
         return Consent(contract.digest, self._client.identity.sign(consent_context(contract.study, contract.digest)))
 
-    def _join(self, contract: Contract) -> Participant:
+    def _join(self, contract: Contract) -> SiteHalf:
         """Encode the data over the study's schema, and read back what former processes remember."""
-        memory, ledger = self._folder.memory(), self._open_ledger()
-        return self._client.join(contract.study, contract.schema, contract.terms, contract.fingerprints.values(), memory, ledger)
+        return self._client.join(
+            contract.study,
+            contract.schema,
+            contract.terms,
+            contract.fingerprints.values(),
+            history=self._folder.history(),
+            ledger=self._open_ledger(),
+            state=self.state,
+        )
 
     def _check(self, contract: Contract) -> None:
         if contract.version != VERSION or contract.study != self._joined.study:

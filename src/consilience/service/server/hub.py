@@ -12,7 +12,8 @@ from typing import Any, TypeVar, cast
 from consilience.errors import ConsilienceError
 from consilience.federation.errors import ClientGoneError
 from consilience.federation.transport.remote import Links, Lost
-from consilience.federation.wire import Assembler, RunMessage, RunReply, encode_wire, frames
+from consilience.protocol.framing import Assembler, encode, frames
+from consilience.protocol.messages import RunMessage, RunReply
 from consilience.service.errors import RunInterruptedError
 
 __all__ = ["IDLE_BYTES", "Connection", "Hub", "SocketLinks", "Wire"]
@@ -151,7 +152,7 @@ class Hub:
         encoded: dict[int, bytes] = {}
         for message in messages.values():
             if id(message) not in encoded:
-                encoded[id(message)] = encode_wire(message)
+                encoded[id(message)] = encode(message)
 
         async def one(name: str, message: RunMessage) -> RunReply | Lost:
             connection = self._connections.get((study, name))

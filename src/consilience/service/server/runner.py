@@ -22,16 +22,16 @@ from consilience.citest.question import Question, all_questions
 from consilience.citest.result import CIResult
 from consilience.errors import ConsilienceError
 from consilience.federation.federated import FederatedTest
-from consilience.federation.transport import Entry, Journal, Journalled, RemoteTransport
-from consilience.federation.wire import encode_wire
+from consilience.federation.transport import Journal, JournalEntry, Journalled, RemoteTransport
 from consilience.iod import discover
+from consilience.protocol.framing import encode
+from consilience.protocol.handshake import Closing, Proposal
 from consilience.secagg.ring import WORD_BYTES
 from consilience.service.contract import Contract
 from consilience.service.errors import LifeCycleError, RunCancelledError, RunInterruptedError
 from consilience.service.server.documents import documents_of
 from consilience.service.server.hub import Hub, SocketLinks
 from consilience.service.server.metrics import Metrics
-from consilience.service.session import Closing, Proposal
 from consilience.service.settings import Batching, discover_arguments
 from consilience.service.store import State, Store
 
@@ -83,14 +83,14 @@ class Bell:
 class StoreJournal(Journal):
     """The journal of one study in the store; ``told`` is called when an entry is on disk."""
 
-    def __init__(self, store: Store, study: str, told: Callable[[Entry], None]) -> None:
+    def __init__(self, store: Store, study: str, told: Callable[[JournalEntry], None]) -> None:
         self._store, self._study, self._told = store, study, told
 
-    def entries(self) -> Iterable[Entry]:
+    def entries(self) -> Iterable[JournalEntry]:
         """All entries, oldest first."""
         return self._store.runs.journal(self._study)
 
-    def append(self, entry: Entry) -> None:
+    def append(self, entry: JournalEntry) -> None:
         """On disk, then announced."""
         self._store.runs.append(self._study, entry)
         self._told(entry)
@@ -191,7 +191,7 @@ class Runner:
             self._submit(row.contract, links)
         else:
             self._after_consent(row.contract, links)
-        asyncio.run_coroutine_threadsafe(self._hub.tell(study, encode_wire(Proposal(row.contract.encoded()))), self._loop)
+        asyncio.run_coroutine_threadsafe(self._hub.tell(study, encode(Proposal(row.contract.encoded()))), self._loop)
 
     def _submit(self, contract: Contract, links: SocketLinks) -> None:
         if self._closing.is_set():
@@ -270,7 +270,7 @@ class Runner:
     def _discover(self, contract: Contract, links: SocketLinks) -> None:
         study, settings = contract.study, contract.settings
 
-        def counted(entry: Entry) -> None:
+        def counted(entry: JournalEntry) -> None:
             self._metrics.add("rounds")
             self._metrics.add("bytes", entry.size)
             self._bell.ring(study)
@@ -341,4 +341,4 @@ class Runner:
         self._bell.ring(study)
         _log.info(state.value, extra={"study": study, "reason": message})
         if self._loop is not None:
-            asyncio.run_coroutine_threadsafe(self._hub.tell(study, encode_wire(Closing(state.value, message))), self._loop)
+            asyncio.run_coroutine_threadsafe(self._hub.tell(study, encode(Closing(state.value, message))), self._loop)

@@ -10,7 +10,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from consilience.federation.wire import FRAME_BYTES
+from consilience.protocol.framing import FRAME_BYTES
 from consilience.secagg import Identity
 from consilience.service.config import ServerConfig
 from consilience.service.lock import lock_folder

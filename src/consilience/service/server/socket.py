@@ -13,18 +13,9 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from consilience.data.kinds import as_kind
 from consilience.errors import ConsilienceError, ProtocolError
-from consilience.federation.messages import VERSION
-from consilience.federation.wire import Answer, Assembler, Entered, KeyOffer, Refused, decode_wire, encode_wire, frames
-from consilience.protocol.errors import MessageFormatError, MessageSizeError
-from consilience.secagg import Identity
-from consilience.secagg.errors import BadSignatureError
-from consilience.secagg.identity import PUBLIC_BYTES, SIGNATURE_BYTES, is_signed_by
-from consilience.service.errors import ChallengeError, DeclinedError, RateLimitError
-from consilience.service.server.hub import BAD, Connection, Hub, Wire
-from consilience.service.server.limits import RateLimit
-from consilience.service.server.metrics import Metrics
-from consilience.service.server.runner import Runner
-from consilience.service.session import (
+from consilience.protocol.errors import ChallengeError, MessageFormatError, MessageSizeError
+from consilience.protocol.framing import Assembler, decode, encode, frames
+from consilience.protocol.handshake import (
     HANDSHAKE_BYTES,
     NONCE_BYTES,
     Closing,
@@ -43,6 +34,16 @@ from consilience.service.session import (
     server_proof,
     verify_site,
 )
+from consilience.protocol.messages import Answer, Entered, KeyOffer, Refused
+from consilience.protocol.version import VERSION
+from consilience.secagg import Identity
+from consilience.secagg.errors import BadSignatureError
+from consilience.secagg.identity import PUBLIC_BYTES, SIGNATURE_BYTES, is_signed_by
+from consilience.service.errors import DeclinedError, RateLimitError
+from consilience.service.server.hub import BAD, Connection, Hub, Wire
+from consilience.service.server.limits import RateLimit
+from consilience.service.server.metrics import Metrics
+from consilience.service.server.runner import Runner
 from consilience.service.settings import VariableSpec, schema_of
 from consilience.service.store import Principal, State, Store
 
@@ -128,13 +129,13 @@ class SiteSockets:
 
     async def _first(self, socket: WebSocket, kind: type[Any]) -> Any:
         data = Assembler(HANDSHAKE_BYTES).feed(await _receive(socket))
-        message = None if data is None else decode_wire(data, from_site)
+        message = None if data is None else decode(data, from_site)
         if not isinstance(message, kind):
             raise ProtocolError(f"{kind.__name__} must come here; got {type(message).__name__}.")
         return message
 
     async def _send(self, wire: Wire, message: Any) -> None:
-        for frame in frames(encode_wire(message)):
+        for frame in frames(encode(message)):
             await wire.send(frame)
 
     async def _stay(self, socket: WebSocket, wire: Wire, study: str, site: str) -> None:
@@ -147,7 +148,7 @@ class SiteSockets:
             while True:
                 data = connection.assembler.feed(await _receive(socket))
                 if data is not None:
-                    await self._take(connection, decode_wire(data, from_site))
+                    await self._take(connection, decode(data, from_site))
         except (WebSocketDisconnect, RuntimeError, OSError):
             pass
         except ConsilienceError as error:
@@ -170,13 +171,13 @@ class SiteSockets:
             raise ProtocolError("The study is gone.")
         if not await run_in_threadpool(self._store.studies.has_site, connection.study, connection.site):
             raise ProtocolError("The site was removed from the study while it connected.")
-        await connection.send(encode_wire(Welcome(connection.site, row.id, row.name, row.state.value)))
+        await connection.send(encode(Welcome(connection.site, row.id, row.name, row.state.value)))
         if row.state is State.RUNNING and row.contract is not None:
-            await connection.send(encode_wire(Proposal(row.contract.encoded())))
+            await connection.send(encode(Proposal(row.contract.encoded())))
         elif row.state.is_over:
-            await connection.send(encode_wire(Closing(row.state.value, row.message)))
+            await connection.send(encode(Closing(row.state.value, row.message)))
         elif row.variables is None:
-            await connection.send(encode_wire(DeclareAsk()))
+            await connection.send(encode(DeclareAsk()))
 
     async def _take(self, connection: Connection, message: Any) -> None:
         """One message of a site that has proved who it is."""
@@ -194,7 +195,7 @@ class SiteSockets:
         elif isinstance(message, TokenAsk):
             who = Principal(study=connection.study, site=connection.site)
             token, expires = await run_in_threadpool(self._store.accounts.issue, who, TOKEN_SECONDS)
-            await connection.send(encode_wire(Token(token, int(expires))))
+            await connection.send(encode(Token(token, int(expires))))
         else:
             raise ProtocolError(f"{type(message).__name__} has no place here.")
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from consilience.citest.result import CIResult
-from consilience.federation.transport.journal import Entry
+from consilience.federation.transport.journal import JournalEntry
 from consilience.service.errors import LifeCycleError
 from consilience.service.store.database import Database
 
@@ -27,7 +27,7 @@ class Event:
     body: dict[str, Any]
 
 
-_entry = msgspec.msgpack.Decoder(Entry)
+_entry = msgspec.msgpack.Decoder(JournalEntry)
 _result = msgspec.msgpack.Decoder(CIResult)
 
 
@@ -37,11 +37,11 @@ class Runs:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def journal(self, study: str) -> list[Entry]:
+    def journal(self, study: str) -> list[JournalEntry]:
         """The sums of a run so far, in order."""
         return [_entry.decode(row[0]) for row in self._db.all("select entry from journal where study = ? order by number", (study,))]
 
-    def append(self, study: str, entry: Entry) -> Event:
+    def append(self, study: str, entry: JournalEntry) -> Event:
         """One round: its sum, the study's counters and an event, together."""
         with self._db.writing():
             (number,) = self._db.one("select coalesce(max(number), -1) + 1 from journal where study = ?", (study,))

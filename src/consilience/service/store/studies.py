@@ -12,9 +12,9 @@ from typing import Any
 
 import msgspec
 
+from consilience.protocol.handshake import DeclaredVariable
 from consilience.service.contract import Contract, Member, decode_contract
 from consilience.service.errors import InvitationError, LifeCycleError
-from consilience.service.session import Declaration
 from consilience.service.settings import Settings, VariableSpec
 from consilience.service.store.database import Database
 
@@ -62,7 +62,7 @@ class SiteRow:
 
     name: str
     identity: bytes
-    declarations: tuple[Declaration, ...] | None
+    declarations: tuple[DeclaredVariable, ...] | None
     consented: bool
     joined: float
 
@@ -84,7 +84,7 @@ _COLUMNS = "id, owner, name, state, variables, datasets, settings, contract, mes
 _variables = msgspec.msgpack.Decoder(tuple[VariableSpec, ...])
 _datasets = msgspec.msgpack.Decoder(tuple[tuple[str, ...], ...])
 _settings = msgspec.msgpack.Decoder(Settings)
-_declarations = msgspec.msgpack.Decoder(tuple[Declaration, ...])
+_declarations = msgspec.msgpack.Decoder(tuple[DeclaredVariable, ...])
 _pack = msgspec.msgpack.encode
 
 
@@ -221,7 +221,7 @@ class Studies:
         """True if a site of this name takes part."""
         return self._db.one("select 1 from sites where study = ? and name = ?", (study, site)) is not None
 
-    def declare(self, study: str, site: str, declarations: tuple[Declaration, ...]) -> None:
+    def declare(self, study: str, site: str, declarations: tuple[DeclaredVariable, ...]) -> None:
         """What a site says that it holds."""
         self._db.write("update sites set declaration = ? where study = ? and name = ?", (_pack(declarations), study, site))
 

@@ -7,11 +7,11 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
+from consilience.protocol.handshake import join_context
 from consilience.secagg.identity import is_signed_by
 from consilience.service.errors import InvitationError, LoginError
 from consilience.service.server.models import JoinIn, JoinOut, LoginIn, LoginOut
 from consilience.service.server.services import Parts, Who
-from consilience.service.session import join_context
 from consilience.service.store import Principal
 
 __all__ = ["router"]

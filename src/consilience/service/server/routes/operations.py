@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, HTTPException
 from fastapi.responses import PlainTextResponse
 
-from consilience.federation.messages import VERSION
+from consilience.protocol.version import VERSION
 from consilience.secagg import fingerprint_text
 from consilience.service.server.services import Parts
 

@@ -1,4 +1,4 @@
-"""What is said between a study server and a site during a run, as bytes and back. No sockets in here.
+"""Messages as bytes, in frames, and back. No sockets in here.
 
 A message is a MessagePack map with a tag, checked against its type when it is decoded. It travels in frames: one byte that says
 whether more follow, then at most :data:`FRAME_BYTES` of the message. So a WebSocket never has to accept more than a frame at a time,
@@ -12,104 +12,33 @@ from typing import Any
 
 import msgspec
 
-from consilience.federation.messages import RoundRequest
 from consilience.protocol.errors import MessageFormatError, MessageSizeError
-from consilience.secagg import SignedKey
 
-__all__ = [
-    "FRAME_BYTES",
-    "Answer",
-    "Assembler",
-    "Entered",
-    "KeyAsk",
-    "KeyOffer",
-    "KeySet",
-    "Refused",
-    "Round",
-    "RunMessage",
-    "RunReply",
-    "decode_wire",
-    "encode_wire",
-    "frames",
-]
+__all__ = ["FRAME_BYTES", "Assembler", "decode", "encode", "frames"]
 
 FRAME_BYTES = 1 << 20
-"""Payload of a frame."""
+"""Payload of a frame: the most that a socket takes in before anybody has looked at it."""
 _LAST, _MORE = b"\x00", b"\x01"
 _encoder = msgspec.msgpack.Encoder()
 
 
-class KeyAsk(msgspec.Struct, frozen=True, tag="key?", forbid_unknown_fields=True):
-    """To a site: offer a fresh key for this run."""
+def encode(message: msgspec.Struct) -> bytes:
+    r"""A message as bytes (MessagePack).
 
-    run: bytes
-
-
-class KeyOffer(msgspec.Struct, frozen=True, tag="key", forbid_unknown_fields=True):
-    """From a site: the public half of its key for a run, signed by its identity."""
-
-    run: bytes
-    identity: bytes
-    x25519: bytes
-    signature: bytes
-
-    def signed(self) -> SignedKey:
-        """The key; ``KeyFormatError`` if a part has the wrong length."""
-        return SignedKey(self.identity, self.x25519, self.run, self.signature)
-
-
-class KeySet(msgspec.Struct, frozen=True, tag="keys", forbid_unknown_fields=True):
-    """To a site: the keys of all sites of a run."""
-
-    run: bytes
-    keys: tuple[KeyOffer, ...]
-
-
-class Entered(msgspec.Struct, frozen=True, tag="entered", forbid_unknown_fields=True):
-    """From a site: it shares a secret with each of the others."""
-
-    run: bytes
-
-
-class Round(msgspec.Struct, frozen=True, tag="round", forbid_unknown_fields=True):
-    """To a site: a question."""
-
-    request: RoundRequest
-
-
-class Answer(msgspec.Struct, frozen=True, tag="answer", forbid_unknown_fields=True):
-    """From a site: its masked part of a sum."""
-
-    run: bytes
-    round: int
-    data: bytes
-
-
-class Refused(msgspec.Struct, frozen=True, tag="refused", forbid_unknown_fields=True):
-    """From a site: why it does not do what it was asked; ``error`` is the name of the exception."""
-
-    error: str
-    message: str
-
-
-RunMessage = KeyAsk | KeySet | Round
-RunReply = KeyOffer | Entered | Answer | Refused
-
-
-def encode_wire(message: msgspec.Struct) -> bytes:
-    r"""A message as bytes.
-
-    >>> encode_wire(KeyAsk(b"r"))
-    b'\x82\xa4type\xa4key?\xa3run\xc4\x01r'
+    >>> class Greeting(msgspec.Struct, tag="hi"):
+    ...     name: str
+    >>> encode(Greeting("a"))
+    b'\x82\xa4type\xa2hi\xa4name\xa1a'
     """
     return _encoder.encode(message)
 
 
-def decode_wire(data: bytes, decoder: msgspec.msgpack.Decoder[Any]) -> Any:
-    """A message from bytes, or :class:`MessageFormatError`.
+def decode(data: bytes, decoder: msgspec.msgpack.Decoder[Any]) -> Any:
+    r"""A message from bytes, or :class:`MessageFormatError`.
 
-    >>> decode_wire(encode_wire(KeyAsk(b"r")), msgspec.msgpack.Decoder(RunMessage))
-    KeyAsk(run=b'r')
+    >>> decode(b"\x93", msgspec.msgpack.Decoder(dict))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    consilience.protocol.errors.MessageFormatError: A message must be MessagePack of a known type and version; got 1 bytes: ...
     """
     try:
         return decoder.decode(data)

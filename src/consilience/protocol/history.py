@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-__all__ = ["Closed", "Memory", "Places", "Points", "Present", "Record", "Units"]
+__all__ = ["Closed", "History", "Places", "Points", "Present", "Record", "Units"]
 
 
 class Points(msgspec.Struct, frozen=True, tag="points"):
@@ -43,12 +43,12 @@ class Closed(msgspec.Struct, frozen=True, tag="closed"):
 Record = Points | Units | Places | Present | Closed
 
 
-class Memory:
+class History:
     """Records, and what follows from them. :meth:`keep` is for those that outlive the process; here it does nothing.
 
-    >>> memory = Memory()
-    >>> memory.take(Present((b"a", b"b")))
-    >>> sorted(memory.present)
+    >>> history = History()
+    >>> history.take(Present((b"a", b"b")))
+    >>> sorted(history.present)
     [b'a', b'b']
     """
 

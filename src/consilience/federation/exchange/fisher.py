@@ -4,52 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from consilience.citest.batch import Exchange
 from consilience.citest.combine import fisher
 from consilience.citest.interface import Progress
 from consilience.citest.question import Question
-from consilience.citest.requests import LocalTests, Survey
 from consilience.citest.result import CIResult
-from consilience.citest.study import Study
-from consilience.glm.kernel import Floats
+from consilience.federation.exchange.batch import Exchange
+from consilience.federation.exchange.sums import Sums
+from consilience.protocol.local_tests import LocalTests
+from consilience.protocol.survey import Survey
 
 __all__ = ["fisher_batch"]
 
 
-def fisher_batch(questions: Sequence[Question], study: Study, progress: Progress | None = None) -> Exchange:
+def fisher_batch(questions: Sequence[Question], sums: Sums, progress: Progress | None = None) -> Exchange:
     """Three rounds: who has the rows, who can test on them, then the sums of -2 log p where that is allowed.
 
     A site may have the rows and still not be able to test, so that a sum would have fewer terms than rows suggest.
     """
-    new = tuple(dict.fromkeys(q.variables for q in questions if q.variables not in study.counts))
+    limits, options, schema = sums.options.disclosure, sums.options, sums.schema
+    new = tuple(dict.fromkeys(q.variables for q in questions if q.variables not in sums.counts))
     if new:
-        counts = _pairs((yield Survey(new)))
-        study.counts |= dict(zip(new, counts, strict=True))
-    study.runs += 1
-    limits, options = study.options.disclosure, study.options
-    reasons = {q: limits.refusal(*study.counts[q.variables]) if study.rows(q.variables) else "no site has rows for it" for q in questions}
+        survey = Survey(new)
+        sums.counts |= survey.read((yield survey), schema).counts
+    sums.runs += 1
+    reasons = {q: limits.refusal(*sums.counts[q.variables]) if sums.rows(q.variables) else "no site has rows for it" for q in questions}
     able: dict[Question, tuple[int, int]] = {}
     asked = tuple(q for q in reasons if not reasons[q])
     if asked:
-        total = yield LocalTests(asked, options.ordinal, options.ridge, count=True, run=study.runs)
-        able = dict(zip(asked, _pairs(total), strict=True))
+        count = LocalTests(asked, options.ordinal, options.ridge, count=True, run=sums.runs)
+        able = {q: (int(sites), int(rows)) for q, (sites, rows) in count.read((yield count), schema).items()}
         reasons |= {q: limits.refusal(*able[q]) if able[q][0] else "no site can test this on its own rows" for q in asked}
     asked = tuple(q for q in asked if not reasons[q])
-    sums: dict[Question, float] = {}
     if asked:
-        total = yield LocalTests(asked, options.ordinal, options.ridge, run=study.runs)
-        sums = dict(zip(asked, total.tolist(), strict=True))
-    results = [_result(q, reasons[q], able.get(q, (0, 0)), sums.get(q)) for q in questions]
-    study.finished |= dict(zip(questions, results, strict=True))
+        tests = LocalTests(asked, options.ordinal, options.ridge, run=sums.runs)
+        sums.combined |= {q: statistic for q, (statistic,) in tests.read((yield tests), schema).items()}
+    allowed = set(asked)
+    results = [_result(q, reasons[q], able.get(q, (0, 0)), sums.combined[q] if q in allowed else None) for q in questions]
+    sums.finished |= dict(zip(questions, results, strict=True))
     if progress is not None:
         progress(len(questions), len(questions))
     return results
-
-
-def _pairs(total: Floats) -> list[tuple[int, int]]:
-    return [(int(sites), int(rows)) for sites, rows in np.rint(total).astype(np.int64).reshape(-1, 2)]
 
 
 def _result(question: Question, reason: str, able: tuple[int, int], statistic: float | None) -> CIResult:

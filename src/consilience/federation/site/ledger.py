@@ -10,13 +10,11 @@ from pathlib import Path
 
 import polars as pl
 
-from consilience.citest.requests import Evaluate, LocalTests, Locate, Products, Request, Survey
-
-__all__ = ["Entry", "Ledger", "in_words", "printable"]
+__all__ = ["Ledger", "LedgerLine", "printable"]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LedgerLine:
     """One line: what was asked, what was sent (``numbers`` and ``bytes``; zero if refused), and with whom it was masked."""
 
     time: str
@@ -45,22 +43,22 @@ class Ledger:
     """
 
     def __init__(self, clock: Callable[[], datetime] = _now) -> None:
-        self._entries: list[Entry] = []
+        self._entries: list[LedgerLine] = []
         self._clock = clock
 
     def add(self, study: str, run: str, number: int, what: str, numbers: int, n_bytes: int, *, masked_with: int, refused: str = "") -> None:
         """Append one line. Names in it may be anybody's: what is not printable is escaped."""
         time = self._clock().isoformat(timespec="milliseconds")
         number = min(max(number, 0), 2**64 - 1)
-        entry = Entry(time, study, run, number, printable(what), numbers, n_bytes, masked_with, printable(refused))
+        entry = LedgerLine(time, study, run, number, printable(what), numbers, n_bytes, masked_with, printable(refused))
         self.keep(entry)
         self._entries.append(entry)
 
-    def keep(self, entry: Entry) -> None:
+    def keep(self, entry: LedgerLine) -> None:
         """Make a line outlive the process, before the message it tells of leaves. In memory there is nothing to do."""
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[LedgerLine, ...]:
         """All lines, oldest first."""
         return tuple(self._entries)
 
@@ -98,32 +96,3 @@ def printable(text: str) -> str:
     Größe\x1b[2J\u2028
     """
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
-
-
-def in_words(request: Request) -> str:
-    """What a request asks for, in words.
-
-    >>> in_words(Survey((("A", "C"), ("A",)), ("A",)))
-    'whether and with how many rows this site can contribute to 2 variable sets; the order of magnitude of the spread of 1 variable'
-    """
-    if isinstance(request, Survey):
-        words = f"whether and with how many rows this site can contribute to {_count(request.sets, 'variable set')}"
-        spread = f"; the order of magnitude of the spread of {_count(request.spreads, 'variable')}"
-        return words + (spread if request.spreads else "")
-    if isinstance(request, Locate):
-        return f"counts and sums of {_count(request.variables, 'continuous variable')}: {', '.join(request.variables)}"
-    if isinstance(request, Products):
-        sets = "; ".join(", ".join(variables) for variables in request.sets[:3]) + ("; …" if len(request.sets) > 3 else "")
-        words = f"level counts and cross-products of {_count(request.sets, 'variable set')} ({sets})" if request.sets else ""
-        alone = f"statistics of {_count(request.alone, 'test')} that one site alone can do" if request.alone else ""
-        return "; ".join(part for part in (words, alone) if part) or "nothing"
-    if isinstance(request, LocalTests):
-        what = "whether and with how many rows this site can do" if request.count else "own p-values of"
-        return f"{what} {_count(request.questions, 'test')}"
-    assert isinstance(request, Evaluate)
-    responses = sorted({model.response for model in request.models})
-    return f"log-likelihood, score and information of {_count(request.models, 'model')} of {', '.join(responses) or 'nothing'}"
-
-
-def _count(things: tuple[object, ...], name: str) -> str:
-    return f"{len(things)} {name}" + ("" if len(things) == 1 else "s")

@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-
 import msgspec
 
-from consilience.citest.study import Disclosure, SingleSite
 from consilience.glm.layout import Ordinal, SiteEffects
+from consilience.settings.choices import Dropout, Method, SingleSite
+from consilience.settings.disclosure import Disclosure
 
-__all__ = ["Dropout", "Method", "Terms"]
-
-
-class Dropout(StrEnum):
-    """What happens when a site vanishes: the batch restarts with the others, or the run stops."""
-
-    RESTART = "restart"
-    STOP = "stop"
-
-
-class Method(StrEnum):
-    """How sites are brought together: common models from sums, or combined p-values."""
-
-    FEDCI = "fedci"
-    FISHER = "fisher"
+__all__ = ["Terms"]
 
 
 class Terms(msgspec.Struct, frozen=True):

@@ -7,7 +7,7 @@
     site     Proof      signed over the same, under another label
     server   Welcome    the study as it is
     server   Proposal   the contract, when the study runs          site   Consent (its digest, signed) or Declined
-    server   KeyAsk, KeySet, Round …                               site   one answer to each (see consilience.federation.wire)
+    server   KeyAsk, KeySet, Round …                               site   one answer to each (see consilience.protocol.messages)
     server   Closing    the study is over
 
 A signature names the server, the study, both numbers, the time and the channel (the digest of the TLS certificate that the site sees),
@@ -18,13 +18,13 @@ from __future__ import annotations
 
 import msgspec
 
-from consilience.federation.messages import VERSION
-from consilience.federation.wire import Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, Round
+from consilience.protocol.errors import ChallengeError
+from consilience.protocol.messages import Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, Round
+from consilience.protocol.version import VERSION
 from consilience.secagg import Identity, fingerprint_of
 from consilience.secagg.context import pack, sha256
 from consilience.secagg.errors import BadSignatureError
 from consilience.secagg.identity import is_signed_by
-from consilience.service.errors import ChallengeError
 
 __all__ = [
     "HANDSHAKE_BYTES",
@@ -32,9 +32,9 @@ __all__ = [
     "Challenge",
     "Closing",
     "Consent",
-    "Declaration",
     "Declare",
     "DeclareAsk",
+    "DeclaredVariable",
     "Declined",
     "Hello",
     "Proof",
@@ -98,7 +98,7 @@ class DeclareAsk(msgspec.Struct, frozen=True, tag="declare?", forbid_unknown_fie
     """To a site, in a study without a schema: say which variables you hold."""
 
 
-class Declaration(msgspec.Struct, frozen=True, array_like=True):
+class DeclaredVariable(msgspec.Struct, frozen=True, array_like=True):
     """What a site says of one variable."""
 
     name: str
@@ -113,7 +113,7 @@ class Declaration(msgspec.Struct, frozen=True, array_like=True):
 class Declare(msgspec.Struct, frozen=True, tag="declare", forbid_unknown_fields=True):
     """From a site: its variables, kinds and levels."""
 
-    variables: tuple[Declaration, ...]
+    variables: tuple[DeclaredVariable, ...]
 
 
 class Proposal(msgspec.Struct, frozen=True, tag="proposal", forbid_unknown_fields=True):

@@ -14,12 +14,13 @@ from consilience.data.reading import load, ordered_columns
 from consilience.data.schema import Declaration, Schema
 from consilience.data.table import Table
 from consilience.errors import StudyError
-from consilience.federation.ledger import Ledger
-from consilience.federation.memory import Memory
-from consilience.federation.participant import Participant
-from consilience.federation.terms import Terms
+from consilience.federation.site.half import SiteHalf
+from consilience.federation.site.ledger import Ledger
 from consilience.options import check_number, check_option
+from consilience.protocol.history import History
+from consilience.protocol.states import SiteState
 from consilience.secagg import Identity
+from consilience.settings.terms import Terms
 
 __all__ = ["Client"]
 
@@ -107,11 +108,20 @@ class Client:
         return self.record.frame()
 
     def join(
-        self, study: str, schema: Schema, terms: Terms, members: Iterable[bytes], memory: Memory | None = None, ledger: Ledger | None = None
-    ) -> Participant:
+        self,
+        study: str,
+        schema: Schema,
+        terms: Terms,
+        members: Iterable[bytes],
+        *,
+        history: History | None = None,
+        ledger: Ledger | None = None,
+        state: SiteState | None = None,
+    ) -> SiteHalf:
         """Take part in a study with the sites whose fingerprints are ``members``, on its ``terms``.
 
-        ``memory`` and ``ledger`` may outlive the process; by default they are the client's own.
+        ``history`` and ``ledger`` may outlive the process; by default they are the client's own. ``state`` is where the site stands if it
+        is reached over a network; in process it has consented by joining.
 
         The data are encoded over the study's schema. Values that do not fit it are an error; columns outside it are left alone.
         """
@@ -123,7 +133,7 @@ class Client:
                 )
         table = Table(self.frame, schema, self.name)
         record = self.record if ledger is None else ledger
-        return Participant(self.name, table, terms, self.identity, record, study, members, memory)
+        return SiteHalf(self.name, table, terms, self.identity, record, study, members, history, state)
 
     def __repr__(self) -> str:
         def describe(d: Declaration) -> str:

@@ -12,15 +12,15 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from consilience.citest.batch import batch, drive
 from consilience.citest.interface import CITest, Progress
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult
-from consilience.citest.site import SiteWorker
-from consilience.citest.study import Options, Study
 from consilience.data.kinds import Kind, Variable
 from consilience.data.schema import Schema
 from consilience.data.table import Table
+from consilience.federation.exchange.batch import batch, drive
+from consilience.federation.exchange.sums import FitOptions, Sums
+from consilience.federation.site.own_tests import desk_for
 from consilience.glm.layout import Ordinal, SiteEffects
 
 __all__ = ["Pooled"]
@@ -46,17 +46,17 @@ class Pooled(CITest):
         parts = [_as_labels(frame, schema, name).with_columns(pl.lit(name).alias(SITE)) for name, frame in frames.items()]
         factor = Variable(SITE, Kind.MULTINOMIAL, tuple(frames))
         full = Schema([*schema.values(), factor])
-        self._worker = SiteWorker(Table(pl.concat(parts, how="diagonal"), full, "the pooled data"))
-        self._study = Study(full, Options(SiteEffects.NONE, ordinal, ridge, 1, (SITE,) if site_factor else ()))
+        self._desk = desk_for(Table(pl.concat(parts, how="diagonal"), full, "the pooled data"))
+        self._sums = Sums(full, FitOptions(SiteEffects.NONE, ordinal, ridge, 1, (SITE,) if site_factor else ()))
 
     def answer(self, questions: Sequence[Question], progress: Progress | None = None) -> list[CIResult]:
         """Answer checked questions, in order."""
-        results = drive(batch(questions, self._study, progress), self._worker.answer)
+        results = drive(batch(questions, self._sums, progress), self._desk.answer)
         return [replace(r, contributors=self._sites(r)) for r in results]
 
     def _sites(self, result: CIResult) -> int:
         """How many sites have rows in a test."""
-        table = self._worker.table
+        table = self._desk.table
         if result.n == 0:
             return 0
         rows = table.complete((result.x, result.y, *result.given))

@@ -9,15 +9,17 @@ import numpy as np
 
 from consilience.citest.combine import chi2_sf, symmetric
 from consilience.citest.question import Question
-from consilience.citest.result import CIResult, Direction
-from consilience.citest.study import Model, ProductsTotal, Study
+from consilience.citest.result import CIResult, Direction, silent
+from consilience.data.design import ModelSpec
 from consilience.data.kinds import Kind
+from consilience.federation.exchange.sums import Sums
 from consilience.glm.gram import estimable, gaussian_loglik, residual_sum
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import Family, Shape, SiteEffects, family_of, n_parameters
-from consilience.glm.solver import Fit, Problem
+from consilience.glm.solver import Fit, FitProblem
+from consilience.protocol.products import ProductsTotal
 
-__all__ = ["Sketch", "alone_directions", "closed_form", "direction", "problem", "refusal", "result", "silent", "sketch"]
+__all__ = ["Sketch", "closed_form", "direction", "problem", "refusal", "result", "sketch"]
 
 ASIDE = 2.0**-7
 """How far from where an earlier fit stood a new one begins, in standard deviations of a column: near, and never at the same point."""
@@ -58,14 +60,14 @@ class Sketch:
         return self.shape.n_shared + sites * self.shape.n_intercepts
 
 
-def sketch(model: Model, found: ProductsTotal, study: Study) -> Sketch:
+def sketch(model: ModelSpec, found: ProductsTotal, sums: Sums) -> Sketch:
     """Read a model's estimable columns and observed levels off the cross-products of its sample."""
     positions = [i for name in model.predictors for i in found.columns[name]]
     kept = set(estimable(found.gram, positions))
     keep = tuple(j for j, i in enumerate(positions) if i in kept)
-    response = study.schema[model.response]
+    response = sums.schema[model.response]
     own = found.columns[model.response]
-    common = [i for name in study.options.always for i in found.columns[name]]
+    common = [i for name in sums.options.always for i in found.columns[name]]
     varies = any(i in own for i in estimable(found.gram, [*common, *own]))
     spreads = np.sqrt(np.maximum(np.diag(found.gram)[[positions[j] for j in keep]], 0.0) / max(found.n, 1.0))
     if response.kind is Kind.CONTINUOUS:
@@ -73,39 +75,39 @@ def sketch(model: Model, found: ProductsTotal, study: Study) -> Sketch:
     counts = found.levels[model.response]
     levels = tuple(int(i) for i in np.flatnonzero(counts > 0))
     varies = varies and len(levels) > 1
-    shape = Shape(family_of(response.kind, max(len(levels), 2), study.options.ordinal), len(keep), max(len(levels), 2))
+    shape = Shape(family_of(response.kind, max(len(levels), 2), sums.options.ordinal), len(keep), max(len(levels), 2))
     return Sketch(keep, levels, shape, varies, spreads, counts[list(levels)] / max(found.n, 1.0), found.n)
 
 
-def closed_form(model: Model, shape: Sketch, found: ProductsTotal, study: Study) -> Fit | None:
+def closed_form(model: ModelSpec, shape: Sketch, found: ProductsTotal, sums: Sums) -> Fit | None:
     """The fit of a model that needs no iteration: Gaussian, or without predictors. None for the others."""
     if not shape.varies:
         return None
     if shape.shape is None:
-        return _gaussian_fit(model, shape, found, study)
+        return _gaussian_fit(model, shape, found, sums)
     if shape.rank == 0 and shape.shape.family is not Family.PROPORTIONAL:  # each site's shares are its fit
         return Fit(found.nulls[model.response], 0, converged=True)
     return None
 
 
-def _gaussian_fit(model: Model, shape: Sketch, found: ProductsTotal, study: Study) -> Fit:
+def _gaussian_fit(model: ModelSpec, shape: Sketch, found: ProductsTotal, sums: Sums) -> Fit:
     """In the response's own unit."""
     positions = [i for name in model.predictors for i in found.columns[name]]
     (response,) = found.columns[model.response]
-    rss = residual_sum(found.gram, response, [positions[j] for j in shape.keep], study.options.ridge)
+    rss = residual_sum(found.gram, response, [positions[j] for j in shape.keep], sums.options.ridge)
     floor = EXACT * float(found.gram[response, response])
-    exponent = (study.exponents or {}).get(model.response, 0)
+    exponent = (sums.exponents or {}).get(model.response, 0)
     loglik = gaussian_loglik(max(rss, floor), found.n) - found.n * exponent * math.log(2.0)
     return Fit(loglik, 0, converged=True, separated=rss <= floor)
 
 
-def problem(shape: Sketch, study: Study, begin: Floats | None = None) -> Problem:
+def problem(shape: Sketch, sums: Sums, begin: Floats | None = None) -> FitProblem:
     """Starting point and scales of an iterative fit: zero slopes, thresholds and intercepts from the level counts.
 
     A fit may also ``begin`` next to where an earlier one stood, if that point has the right length.
     """
     assert shape.shape is not None
-    size, options = shape.shape, study.options
+    size, options = shape.shape, sums.options
     sites = options.n_sites
     start = np.zeros(n_parameters(size, options.effects, sites))
     scale = np.zeros_like(start)
@@ -129,7 +131,7 @@ def problem(shape: Sketch, study: Study, begin: Floats | None = None) -> Problem
     if begin is not None and len(begin) == len(start):
         start = begin * (1.0 + ASIDE)
         start[:n_slopes] += ASIDE / scale[:n_slopes]
-    return Problem(
+    return FitProblem(
         start,
         scale,
         n_slopes,
@@ -141,16 +143,16 @@ def problem(shape: Sketch, study: Study, begin: Floats | None = None) -> Problem
     )
 
 
-def refusal(question: Question, response: str, restricted: Sketch, full: Sketch, study: Study, sites: int) -> str:
+def refusal(question: Question, response: str, restricted: Sketch, full: Sketch, sums: Sums, sites: int) -> str:
     """Why a direction is not informative, or the empty string."""
     predictor = question.y if response == question.x else question.x
-    within = "" if study.options.effects is SiteEffects.NONE else " within any site"
+    within = "" if sums.options.effects is SiteEffects.NONE else " within any site"
     if not full.varies:
         return f"{response} does not vary{within} in the rows of this test"
     if full.rank == restricted.rank:
         given = f" once {', '.join(question.given)} is known" if question.given else ""
         return f"{predictor} does not vary{within}{given} in the rows of this test"
-    needed = full.n_estimated(1 if study.options.effects is SiteEffects.NONE else sites)
+    needed = full.n_estimated(1 if sums.options.effects is SiteEffects.NONE else sites)
     if full.n <= needed:
         return f"{int(full.n)} rows are too few for the {needed} parameters of the model of {response}"
     return ""
@@ -172,28 +174,6 @@ def direction(response: str, predictor: str, df: int, restricted: Fit, full: Fit
         converged=restricted.converged and full.converged,
         separated=restricted.separated or full.separated,
     )
-
-
-def silent(response: str, predictor: str, reason: str) -> Direction:
-    """A direction that is not informative."""
-    return Direction(response, predictor, 0.0, 0, 1.0, math.nan, math.nan, reason=reason)
-
-
-def alone_directions(question: Question, numbers: tuple[float, ...]) -> tuple[Direction, ...]:
-    """The two directions of a test that one site answered: statistics and df are all that left it."""
-    reason = "the one site that measures these variables cannot tell from its rows"
-    found, flags = [], round(numbers[4])
-    for response, predictor, statistic, df, separated in (
-        (question.y, question.x, numbers[0], round(numbers[1]), flags & 2),
-        (question.x, question.y, numbers[2], round(numbers[3]), flags & 4),
-    ):
-        if df == 0:
-            found.append(silent(response, predictor, reason))
-        else:
-            p = chi2_sf(statistic, df)
-            converged, is_separated = bool(flags & 1), bool(separated)
-            found.append(Direction(response, predictor, statistic, df, p, math.nan, math.nan, converged, is_separated))
-    return tuple(found)
 
 
 def result(question: Question, directions: tuple[Direction, ...], n: int, contributors: int, rounds: int, reason: str = "") -> CIResult:

@@ -1,0 +1,289 @@
+"""A batch of tests as an exchange of requests and sums, without any I/O.
+
+:func:`batch` is a generator: it yields a request, is sent the sum of the sites' answers, and returns the results. Whoever drives it
+decides how requests travel and how sums are made. Every model of every test is fitted in the same rounds::
+
+    survey      who can contribute how many rows, per variable set         one round, once per set
+    (locate)    where the numbers lie; only without site effects           one round, once per study
+    products    level counts and cross-products per sample                 one round; ranks, and fits in closed form
+    evaluate    log-likelihood, score, information of every open model     one round per Newton step, all models together
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+
+from threadpoolctl import ThreadpoolController
+
+from consilience.citest.interface import Progress
+from consilience.citest.question import Question
+from consilience.citest.result import CIResult, Direction, silent
+from consilience.data.design import ModelSpec
+from consilience.federation.exchange.likelihood import Sketch, closed_form, direction, problem, refusal, result, sketch
+from consilience.federation.exchange.sums import Sums
+from consilience.glm.kernel import Floats
+from consilience.glm.layout import SiteEffects
+from consilience.glm.solver import Newton
+from consilience.protocol.catalogue import AnyRequest
+from consilience.protocol.evaluate import Evaluate, ModelAsk
+from consilience.protocol.locate import Locate
+from consilience.protocol.products import AloneAnswer, Products
+from consilience.protocol.request import VariableSet
+from consilience.protocol.survey import Survey
+
+__all__ = ["Exchange", "batch", "drive"]
+
+Rounds = Generator[AnyRequest, Floats, None]
+Exchange = Generator[AnyRequest, Floats, list[CIResult]]
+_threads = ThreadpoolController()
+CHUNK = 2048
+"""Tests per batch of rounds: bounds the length of one message, not the number of tests."""
+
+
+def batch(questions: Sequence[Question], sums: Sums, progress: Progress | None = None) -> Exchange:
+    """Answer ``questions``; what is learnt on the way stays in ``sums``, also when the generator is closed half-way."""
+    results: list[CIResult] = []
+    for start in range(0, len(questions), CHUNK):
+        steps = _Batch(questions[start : start + CHUNK], sums)
+        rounds = steps.run()
+        try:
+            request = next(rounds, None)
+            while request is not None:
+                request = _next(rounds, (yield request))
+                if progress is not None:
+                    progress(len(results) + len(steps.answered()), len(questions))
+            results += steps.results()
+        finally:
+            sums.finished |= {test.question: steps.result(test) for test in steps.answered()}
+    if progress is not None:
+        progress(len(results), len(questions))
+    return results
+
+
+def _next(rounds: Rounds, total: Floats) -> AnyRequest | None:
+    """Hand a sum over, and take the next request; None when there is nothing left to ask."""
+    try:
+        return rounds.send(total)
+    except StopIteration:
+        return None
+
+
+def drive(steps: Exchange, ask: Callable[[AnyRequest], Floats]) -> list[CIResult]:
+    """Run an exchange to its end: ``ask`` turns a request into the sum of the sites' answers."""
+    # designs are narrow: one BLAS thread is faster than several that wait for each other
+    with _threads.limit(limits=1, user_api="blas"):
+        try:
+            request = next(steps)
+            while True:
+                request = steps.send(ask(request))
+        except StopIteration as stop:
+            results: list[CIResult] = stop.value
+            return results
+        finally:
+            steps.close()  # what is finished is written down before whoever catches an error looks for it
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Test:
+    """A question and its four models: (restricted, full) with y as the response, then with x.
+
+    Without models it is answered by one site ``alone``, or not at all for a ``reason``.
+    """
+
+    question: Question
+    sample: VariableSet
+    models: tuple[tuple[ModelSpec, ModelSpec], ...] = ()
+    alone: bool = False
+    reason: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class _Batch:
+    questions: Sequence[Question]
+    sums: Sums
+    tests: list[_Test] = field(default_factory=list)
+    sketches: dict[ModelSpec, Sketch] = field(default_factory=dict)
+    finished: dict[ModelSpec, int] = field(default_factory=dict)
+    open: dict[ModelSpec, Newton] = field(default_factory=dict)
+    alone: dict[Question, AloneAnswer] = field(default_factory=dict)
+    rounds: int = 0
+    ready: int = 0
+
+    def run(self) -> Rounds:
+        """The rounds, in order."""
+        yield from self._survey()
+        yield from self._locate()
+        self._plan()
+        yield from self._products()
+        self._open_models()
+        yield from self._evaluate()
+
+    def _asked(self, request: AnyRequest) -> AnyRequest:
+        self.rounds += 1
+        return request
+
+    def _survey(self) -> Rounds:
+        """Counts of every sample that a model of these tests may have.
+
+        Three variable sets per question: R = {X, Y} ∪ Z itself, whose complete rows all four models are fitted on, and R without X and
+        R without Y, on which the restricted models alone could be. Where a smaller set has as many complete rows as R, they are the same
+        rows, so a model over the smaller set is the same model in every test that shares it: one fit serves all of them. That takes the
+        tests of five variables from 320 fits to 80, at the price of two more counts a test.
+        """
+        sums, always = self.sums, self.sums.options.always
+        sets: dict[VariableSet, None] = {}
+        for question in self.questions:
+            sample = tuple(sorted((*question.variables, *always)))
+            for missing in (None, question.x, question.y):
+                sets[tuple(v for v in sample if v != missing)] = None
+        if sums.options.effects is SiteEffects.NONE:
+            sets |= {(name,): None for name in sums.continuous()}
+        new = tuple(s for s in sets if s not in sums.counts)
+        spreads = sums.continuous() if sums.exponents is None else ()
+        if new or spreads:
+            request = Survey(new, spreads)
+            sums.take(request.read((yield self._asked(request)), sums.schema))
+
+    def _locate(self) -> Rounds:
+        sums, limits = self.sums, self.sums.options.disclosure
+        if sums.options.effects is not SiteEffects.NONE or sums.locations is not None:
+            return
+        known = tuple(n for n in sums.continuous() if sums.counts[n,][0] > 1 or limits.min_contributors == 1)
+        known = tuple(n for n in known if not limits.refusal(*sums.counts[n,]))
+        if not known:  # of the others nobody may learn where they lie, and no sum needs it
+            sums.locations = {}
+            return
+        request = Locate(known, sums.exponents or {})
+        sums.locations = request.read((yield self._asked(request)), sums.schema)
+
+    def _plan(self) -> None:
+        """The models of every test, each with the smallest sample that has the same rows: equal models are fitted once."""
+        sums, limits, always = self.sums, self.sums.options.disclosure, self.sums.options.always
+        for question in self.questions:
+            sample = tuple(sorted((*question.variables, *always)))
+            contributors, rows = sums.counts[sample]
+            if rows == 0:
+                reason = f"no site has a row with values for {', '.join(question.variables)} together"
+            else:
+                reason = limits.refusal(contributors, rows)
+            if reason or limits.alone(contributors):
+                self.tests.append(_Test(question, sample, alone=not reason, reason=reason))
+                continue
+            pairs = []
+            for response, predictor in ((question.y, question.x), (question.x, question.y)):
+                restricted = self._model(response, (*question.given, *always), sample)
+                full = self._model(response, (*question.given, *always, predictor), sample)
+                pairs.append((restricted, full))
+            self.tests.append(_Test(question, sample, tuple(pairs)))
+
+    def _model(self, response: str, predictors: tuple[str, ...], sample: VariableSet) -> ModelSpec:
+        own = tuple(sorted((response, *predictors)))
+        same_rows = own in self.sums.counts and self.sums.rows(own) == self.sums.rows(sample)
+        return ModelSpec(response, tuple(sorted(predictors)), own if same_rows else sample)
+
+    def _models(self) -> dict[ModelSpec, None]:
+        return dict.fromkeys(m for test in self.tests for pair in test.models for m in pair)
+
+    def _products(self) -> Rounds:
+        """Cross-products of every sample that is not covered by a larger set with the same rows, known or asked for in this round."""
+        sums, options = self.sums, self.sums.options
+        needed = sorted({m.sample for m in self._models()}, key=lambda s: (-len(s), s))
+        asked: list[VariableSet] = []
+        for sample in needed:
+            rows = sums.rows(sample)
+            if sums.cover(sample) or any(sums.rows(a) == rows and set(sample) <= set(a) for a in asked):
+                continue
+            asked.append(sample)
+        alone = tuple(test.question for test in self.tests if test.alone)
+        if asked or alone:
+            request = Products(tuple(asked), sums.exponents or {}, sums.locations, alone, options.ordinal, options.ridge)
+            found = request.read((yield self._asked(request)), sums.schema)
+            sums.products |= found.sets
+            self.alone |= found.alone
+
+    def _open_models(self) -> None:
+        """Sketch every model; fit what has a closed form; start the others that an informative comparison needs."""
+        sums = self.sums
+        self.ready = self.rounds
+        for model in self._models():
+            found = sums.cover(model.sample)
+            assert found is not None
+            shape = self.sketches[model] = sketch(model, found, sums)
+            fit = None if model in sums.fits else closed_form(model, shape, found, sums)
+            if fit is not None:
+                sums.fits[model] = fit
+        for test in self.tests:
+            for restricted, full in test.models:
+                if self._refusal(test, restricted, full):
+                    continue
+                for model in (restricted, full):
+                    if model not in sums.fits and model not in self.open:
+                        begin = sums.starts.get(model) if sums.restarted else None
+                        self.open[model] = Newton(problem(self.sketches[model], sums, begin))
+                        sums.starts[model] = self.open[model].beta
+
+    def _evaluate(self) -> Rounds:
+        """One step of every open model a round, until none is open. A fit does not wait for another, only for the round."""
+        sums, options = self.sums, self.sums.options
+        sums.runs += 1
+        while self.open:
+            asks = tuple(self._ask(model, newton) for model, newton in self.open.items())
+            request = Evaluate(sums.runs, asks, options.effects, options.ordinal, options.n_sites, sums.exponents or {}, sums.locations)
+            totals = request.read((yield self._asked(request)), sums.schema)
+            for (model, newton), total in zip(list(self.open.items()), totals, strict=True):
+                newton.tell(total)
+                sums.starts[model] = newton.beta
+                if newton.fit is not None:
+                    sums.fits[model] = newton.fit
+                    self.finished[model] = self.rounds
+                    del self.open[model]
+
+    def _ask(self, model: ModelSpec, newton: Newton) -> ModelAsk:
+        shape = self.sketches[model]
+        return ModelAsk.of(model, shape.keep, shape.levels, newton.beta, newton.mu)
+
+    def _refusal(self, test: _Test, restricted: ModelSpec, full: ModelSpec) -> str:
+        sites = self.sums.counts[test.sample][0]
+        return refusal(test.question, full.response, self.sketches[restricted], self.sketches[full], self.sums, sites)
+
+    def answered(self) -> list[_Test]:
+        """Tests that have all they need."""
+        return [test for test in self.tests if self._is_answered(test)]
+
+    def _is_answered(self, test: _Test) -> bool:
+        if test.alone:
+            return test.question in self.alone
+        fits, sketches = self.sums.fits, self.sketches
+        return all(
+            pair[0] in sketches and pair[1] in sketches and (all(m in fits for m in pair) or bool(self._refusal(test, *pair)))
+            for pair in test.models
+        )
+
+    def results(self) -> list[CIResult]:
+        """The results, in the order of the questions."""
+        return [self.result(test) for test in self.tests]
+
+    def result(self, test: _Test) -> CIResult:
+        """The result of an answered test."""
+        question = test.question
+        contributors, n = self.sums.counts[test.sample]
+        if test.alone:
+            return result(question, self.alone[question].directions(question), n, contributors, self.ready)
+        if not test.models:
+            both = tuple(silent(r, p, test.reason) for r, p in ((question.y, question.x), (question.x, question.y)))
+            return result(question, both, n, contributors, self.ready, test.reason)
+        done = [self.finished.get(m, 0) for pair in test.models for m in pair]
+        directions = tuple(self._direction(test, restricted, full) for restricted, full in test.models)
+        return result(question, directions, n, contributors, max(*done, self.ready))
+
+    def _direction(self, test: _Test, restricted: ModelSpec, full: ModelSpec) -> Direction:
+        question, response = test.question, full.response
+        predictor = question.y if response == question.x else question.x
+        reason = self._refusal(test, restricted, full)
+        if reason:
+            return silent(response, predictor, reason)
+        small, large = self.sketches[restricted], self.sketches[full]
+        df = (large.rank - small.rank) * large.per_column
+        fits = self.sums.fits
+        return direction(response, predictor, df, fits[restricted], fits[full], gaussian=large.shape is None)

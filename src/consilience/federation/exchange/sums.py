@@ -1,0 +1,98 @@
+"""What the server of a study has learnt: every sum it has asked for so far, and how models are fitted from them.
+
+Nothing here belongs to one site. What has been learnt is kept, so that no sum is asked for twice: a model that was fitted as the
+unrestricted one of a test is there when it is the restricted one of the next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from consilience.citest.question import Question
+from consilience.citest.result import CIResult
+from consilience.data.design import ModelSpec
+from consilience.data.kinds import Kind
+from consilience.data.schema import Schema
+from consilience.glm.kernel import Floats
+from consilience.glm.layout import Ordinal, SiteEffects
+from consilience.glm.solver import Fit
+from consilience.protocol.products import ProductsTotal
+from consilience.protocol.survey import Surveyed
+from consilience.settings.disclosure import OPEN, Disclosure
+
+__all__ = ["FitOptions", "Sums"]
+
+
+@dataclass(frozen=True, slots=True)
+class FitOptions:
+    """How models are fitted. ``always`` are predictors of every model (the site, where rows are pooled)."""
+
+    effects: SiteEffects = SiteEffects.PROFILED
+    ordinal: Ordinal = Ordinal.PROPORTIONAL
+    ridge: float = 0.0
+    n_sites: int = 1
+    always: tuple[str, ...] = ()
+    disclosure: Disclosure = OPEN
+
+
+@dataclass(slots=True, eq=False)
+class Sums:
+    """Schema, options, and what has been learnt.
+
+    ``counts`` holds (contributors, rows) per variable set, ``products`` the cross-products, ``fits`` the finished models,
+    ``starts`` where a model's next fit begins, ``combined`` Σ -2 log p of Fisher's method, ``finished`` the results that are there.
+    """
+
+    schema: Schema
+    options: FitOptions = field(default_factory=FitOptions)
+    runs: int = 0
+    counts: dict[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)
+    exponents: dict[str, int] | None = None
+    locations: dict[str, float] | None = None
+    products: dict[tuple[str, ...], ProductsTotal] = field(default_factory=dict)
+    fits: dict[ModelSpec, Fit] = field(default_factory=dict)
+    starts: dict[ModelSpec, Floats] = field(default_factory=dict)
+    combined: dict[Question, float] = field(default_factory=dict)
+    finished: dict[Question, CIResult] = field(default_factory=dict)
+    restarted: bool = False
+
+    def without_a_site(self) -> Sums:
+        """For the sites that are left when one has gone: sums are asked for anew, where fits stood they go on.
+
+        They go on a little away from where they stood: a model that sites have answered at a point, whether or not the sum came to
+        be, is not asked for again at that point over fewer sites. Units and locations stay: they only move columns.
+        """
+        options = replace(self.options, n_sites=self.options.n_sites - 1)
+        starts = self.starts | {model: fit.beta for model, fit in self.fits.items() if len(fit.beta)}
+        if self.options.effects is SiteEffects.JOINT:  # one block of parameters fewer: no point fits any more
+            starts = {}
+        rest = Sums(self.schema, options, self.runs, starts=starts, restarted=True)
+        rest.exponents, rest.locations = self.exponents, self.locations
+        return rest
+
+    def take(self, found: Surveyed) -> None:
+        """Keep what a survey found. Exponents are agreed once: another unit would be another question."""
+        self.counts |= found.counts
+        if self.exponents is None:
+            self.exponents = found.exponents
+
+    def continuous(self) -> tuple[str, ...]:
+        """The continuous variables of the schema."""
+        return tuple(name for name, variable in self.schema.items() if variable.kind is Kind.CONTINUOUS)
+
+    def rows(self, variables: tuple[str, ...]) -> int:
+        """Rows complete on ``variables``, over all sites that hold them (which must have been surveyed)."""
+        return self.counts[variables][1]
+
+    def cover(self, sample: tuple[str, ...]) -> ProductsTotal | None:
+        """Known cross-products over exactly the rows of ``sample``: of the set itself or of a larger one with as many rows.
+
+        Rows complete on a superset are among those complete on the set, so equal counts mean equal rows.
+        """
+        if sample in self.products:
+            return self.products[sample]
+        wanted, n = set(sample), self.rows(sample)
+        for variables, found in self.products.items():
+            if found.n == n and wanted.issubset(variables):
+                return found
+        return None

@@ -1,0 +1,32 @@
+"""A site's tests on its own rows: the same exchange as over all sites, with one site that answers itself."""
+
+from __future__ import annotations
+
+from consilience.citest.question import Question
+from consilience.citest.result import CIResult
+from consilience.data.table import Table
+from consilience.federation.exchange.batch import batch, drive
+from consilience.federation.exchange.sums import FitOptions, Sums
+from consilience.glm.layout import Ordinal, SiteEffects
+from consilience.protocol.desk import Desk
+
+__all__ = ["desk_for"]
+
+
+def desk_for(table: Table) -> Desk:
+    """A site's desk over its encoded table.
+
+    >>> import polars as pl
+    >>> from consilience.data.schema import Schema
+    >>> from consilience.protocol.survey import Survey
+    >>> desk = desk_for(Table(pl.DataFrame({"C": [0, 1, 1]}), Schema({"C": "binary"}), "muenster"))
+    >>> desk.answer(Survey((("C",),)))
+    array([1., 3.])
+    """
+
+    def own_tests(questions: tuple[Question, ...], ordinal: Ordinal, ridge: float) -> list[CIResult]:
+        # a desk of its own: what the study's rounds keep, warm starts above all, must not depend on tests that came between
+        sums = Sums(table.schema, FitOptions(SiteEffects.PROFILED, ordinal, ridge))
+        return drive(batch(questions, sums), desk_for(table).answer)
+
+    return Desk(table, own_tests)

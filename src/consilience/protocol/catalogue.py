@@ -1,0 +1,20 @@
+"""All requests, a line each. What is not in here cannot be asked."""
+
+from __future__ import annotations
+
+from consilience.protocol.evaluate import Evaluate
+from consilience.protocol.local_tests import LocalTests
+from consilience.protocol.locate import Locate
+from consilience.protocol.products import Products
+from consilience.protocol.survey import Survey
+
+__all__ = ["AnyRequest"]
+
+AnyRequest = (
+    Survey  # first of all: who can contribute
+    | Locate
+    | Products
+    | Evaluate
+    | LocalTests
+)
+"""What a message may carry: the decoder picks the class by its tag, and refuses every other tag."""

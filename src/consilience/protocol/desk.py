@@ -1,0 +1,45 @@
+"""What a site has before it when it computes an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from consilience.citest.question import Question
+from consilience.citest.result import CIResult
+from consilience.data.table import Table
+from consilience.glm.kernel import Floats
+from consilience.glm.layout import Ordinal
+from consilience.protocol.request import Request
+
+__all__ = ["Desk", "OwnTests"]
+
+T = TypeVar("T")
+CACHE_BYTES = 96 << 20
+"""Room for the kernels of one site: those of a batch of eighty tests over some ten thousand rows. What does not fit is built anew, which
+costs time and never memory."""
+
+OwnTests = Callable[[tuple[Question, ...], Ordinal, float], list[CIResult]]
+"""A site's own tests on its own rows: questions, the model of ordinal responses, the ridge."""
+
+
+class Desk:
+    """A site's encoded table, what requests keep from one round to the next, and its own tests.
+
+    How a site tests on its own rows is passed in: it is the same test that is done over all sites, and it lies above this room.
+    """
+
+    def __init__(self, table: Table, own_tests: OwnTests, cache_bytes: int = CACHE_BYTES) -> None:
+        self.table, self.own_tests, self.cache_bytes = table, own_tests, cache_bytes
+        self._kept: dict[type, Any] = {}
+
+    def answer(self, request: Request, site: int = 0) -> Floats:
+        """The flat vector for ``request``; ``site`` is this site's position, needed where intercepts are joint."""
+        return request.answer(self, site)
+
+    def keep(self, kind: type[T], make: Callable[[], T] | None = None) -> T:
+        """What a kind of request keeps between rounds, in a class of its own; made when it is first asked for."""
+        if kind not in self._kept:
+            self._kept[kind] = kind() if make is None else make()
+        kept: T = self._kept[kind]
+        return kept

@@ -1,0 +1,246 @@
+"""Log-likelihood, score and information of many models, each at parameters of its own: one step of all iterative fits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from consilience.data.design import Coding, ModelSpec, build, n_columns
+from consilience.data.schema import Schema
+from consilience.data.table import Table
+from consilience.glm.kernel import Floats, Kernel
+from consilience.glm.layout import Family, Ordinal, Shape, SiteEffects, Total, answer_size, family_of, n_parameters, pack, unpack
+from consilience.glm.site_effects import WarmStart, answer, make_kernel
+from consilience.protocol.desk import Desk
+from consilience.protocol.errors import OutsideSchemaError, RepeatedQuestionError, WrongShapeError, WrongTermsError
+from consilience.protocol.framing import encode
+from consilience.protocol.guard import Guard
+from consilience.protocol.history import Points
+from consilience.protocol.request import Request, VariableSet, counted
+from consilience.settings.choices import Method
+
+__all__ = ["Evaluate", "ModelAsk"]
+
+
+class ModelAsk(msgspec.Struct, frozen=True):
+    """One model at one β. ``keep`` are its estimable columns, ``levels`` the response levels that occur in the study's sample."""
+
+    response: str
+    predictors: tuple[str, ...]
+    sample: VariableSet
+    keep: tuple[int, ...]
+    levels: tuple[int, ...]
+    beta: bytes
+    mu: float = 0.0
+
+    @staticmethod
+    def of(model: ModelSpec, keep: tuple[int, ...], levels: tuple[int, ...], beta: Floats, mu: float) -> ModelAsk:
+        """A model at β; β travels as little-endian doubles, so that every site computes at the same bits."""
+        point = np.ascontiguousarray(beta, dtype="<f8").tobytes()
+        return ModelAsk(model.response, model.predictors, model.sample, keep, levels, point, mu)
+
+    @property
+    def spec(self) -> ModelSpec:
+        """The model without its parameters."""
+        return ModelSpec(self.response, self.predictors, self.sample)
+
+    @property
+    def point(self) -> Floats:
+        """β as an array."""
+        return np.frombuffer(self.beta, dtype="<f8")
+
+    def shape(self, schema: Schema, ordinal: Ordinal) -> Shape:
+        """The model's size."""
+        return Shape(family_of(schema[self.response].kind, len(self.levels), ordinal), len(self.keep), len(self.levels))
+
+    def words(self) -> str:
+        """The model as a formula."""
+        return f"{self.response} ~ {' + '.join(self.predictors) or '1'}"
+
+
+class Evaluate(Request, frozen=True, tag="evaluate"):
+    """Many models at once: for each the vector that :mod:`consilience.glm.layout` describes, one after the other.
+
+    ``run`` names the batch: within it a site starts its search over intercepts where it ended last time.
+    """
+
+    run: int
+    models: tuple[ModelAsk, ...]
+    effects: SiteEffects
+    ordinal: Ordinal
+    n_sites: int
+    exponents: dict[str, int]
+    locations: dict[str, float] | None = None
+
+    def _n_parameters(self, model: ModelAsk, schema: Schema) -> int:
+        return n_parameters(model.shape(schema, self.ordinal), self.effects, self.n_sites)
+
+    def length(self, schema: Schema) -> int:
+        """The models, one after the other."""
+        return sum(answer_size(self._n_parameters(model, schema)) for model in self.models)
+
+    def samples(self) -> tuple[VariableSet, ...]:
+        """The samples of the models, each once."""
+        return tuple(dict.fromkeys(model.sample for model in self.models))
+
+    def check(self, guard: Guard) -> None:
+        """Models over the study's variables and in its units, with enough terms in every sum, at points not answered with more sites.
+
+        The last is remembered before anything is computed: a site that dies between the two has forgotten nothing.
+        """
+        guard.fits_like(self.ordinal)
+        guard.not_too_large(self.samples())
+        guard.is_method(Method.FEDCI)
+        guard.moves_columns(moved=self.locations is not None)
+        guard.keeps_units(self.exponents)
+        guard.keeps_locations(self.locations)
+        for variables in self.samples():
+            guard.allows_sum(variables)
+        if self.effects is not guard.terms.effects:
+            raise WrongTermsError(f"The study's site effects are {guard.terms.effects}; got {self.effects}.")
+        if self.n_sites != len(guard.members):
+            raise WrongTermsError(f"The roster has {len(guard.members)} sites; got a request for {self.n_sites}.")
+        self._check_points(guard)
+
+    def _check_points(self, guard: Guard) -> None:
+        answered, digests = guard.history.answered, []
+        for model in self.models:
+            self._check_model(model, guard)
+            digests.append(_canonical(model))
+            before = answered.get(digests[-1])
+            if before is not None and guard.members < before:
+                raise RepeatedQuestionError(
+                    f"The model {model.words()} was answered at this point with {len(before)} sites; asked for again with "
+                    f"{len(guard.members)}, the difference would be the missing site's numbers. Begin at another point."
+                )
+        new = tuple(digest for digest in dict.fromkeys(digests) if digest not in answered)
+        if new:
+            guard.history.take(Points(new, tuple(sorted(guard.members))))
+
+    def _check_model(self, model: ModelAsk, guard: Guard) -> None:
+        key = (model.response, model.predictors, model.sample, model.keep, model.levels)
+        if key not in guard.passed:  # a model's design stays the same over all its steps
+            _check_design(model, guard)
+            guard.passed.add(key)
+        schema = guard.table.schema
+        wanted = self._n_parameters(model, schema)
+        barrier = model.shape(schema, self.ordinal).family is Family.GENERALIZED
+        if len(model.beta) != 8 * wanted or not np.isfinite(model.point).all() or not 0.0 <= model.mu <= float(barrier):
+            raise WrongShapeError(f"The model {model.words()} has {wanted} parameters, all finite; got {len(model.beta) / 8:g}.")
+
+    def answer(self, desk: Desk, site: int) -> Floats:
+        """Every model at its point, on this site's rows; zeros for a sample it does not hold."""
+        bench, table = desk.keep(_Bench, lambda: _Bench(desk.table, desk.cache_bytes)), desk.table
+        bench.begin(self.run)
+        parts: list[Floats] = [np.empty(0)]
+        seen: dict[Any, Floats] = {}
+        for model in self.models:
+            if not table.holds(model.sample):
+                parts.append(np.zeros(answer_size(self._n_parameters(model, table.schema))))
+                continue
+            key = (model.response, model.predictors, table.complete(model.sample).key, model.keep, model.levels)
+            point = (key, model.beta, model.mu)
+            if point not in seen:  # samples that differ elsewhere may be the same rows here
+                seen[point] = bench.evaluate(model, self, site, key)
+            parts.append(seen[point])
+        return np.concatenate(parts)
+
+    def read(self, total: Floats, schema: Schema) -> list[Total]:
+        """The sums of the models, in their order."""
+        found, position = list[Total](), 0
+        for model in self.models:
+            n = self._n_parameters(model, schema)
+            found.append(unpack(total[position : position + answer_size(n)], n))
+            position += answer_size(n)
+        return found
+
+    def words(self) -> str:
+        """What is asked for, in words.
+
+        >>> Evaluate(0, (), SiteEffects.PROFILED, Ordinal.PROPORTIONAL, 2, {}).words()
+        'log-likelihood, score and information of 0 models of nothing'
+        """
+        responses = sorted({model.response for model in self.models})
+        return f"log-likelihood, score and information of {counted(self.models, 'model')} of {', '.join(responses) or 'nothing'}"
+
+
+def _check_design(model: ModelAsk, guard: Guard) -> None:
+    """A model that the study can have asked for, written in the one way there is: a question in another guise is the same question."""
+    schema = guard.table.schema
+    guard.knows((model.response, *model.predictors))
+    guard.knows(model.sample)
+    if list(model.sample) != sorted(model.sample) or list(model.predictors) != sorted(model.predictors):
+        raise OutsideSchemaError(f"The variables of a model must be sorted; got {', '.join((*model.predictors, *model.sample))}.")
+    if not set(model.sample) >= {model.response, *model.predictors}:
+        raise OutsideSchemaError(f"A model's sample must be complete on its variables; got {', '.join(model.sample)}.")
+    response = schema[model.response]
+    if not response.kind.is_discrete:
+        raise OutsideSchemaError(f"{model.response!r} is continuous and needs no model to be evaluated; its cross-products say all.")
+    in_order = all(a < b for a, b in zip(model.levels, model.levels[1:], strict=False))
+    if len(model.levels) < 2 or not in_order or model.levels[0] < 0 or model.levels[-1] >= len(response.levels):
+        raise OutsideSchemaError(f"{model.response!r} has the levels 0 to {len(response.levels) - 1}; got {list(model.levels)}.")
+    width = n_columns(schema, model.predictors)
+    increasing = all(a < b for a, b in zip(model.keep, model.keep[1:], strict=False))
+    if not increasing or (model.keep and not 0 <= model.keep[0] <= model.keep[-1] < width):
+        raise WrongShapeError(f"The predictors {', '.join(model.predictors)} have {width} columns; got the choice {list(model.keep)}.")
+
+
+def _canonical(model: ModelAsk) -> bytes:
+    """A digest of the model with one way of writing zero: -0.0 is another guise of the same point."""
+    plain = msgspec.structs.replace(model, beta=(model.point + 0.0).tobytes())
+    return sha256(encode(plain)).digest()[:16]
+
+
+@dataclass(slots=True, eq=False)
+class _Bench:
+    """A site's kernels and warm starts.
+
+    Models are asked for in the same order every round: where they do not all fit, dropping the oldest would drop just the one needed next.
+    So what is kept stays for the run, and what does not fit is built anew each time.
+    """
+
+    table: Table
+    room: int
+    kernels: dict[Any, Kernel | None] = field(default_factory=dict)
+    used: int = 0
+    run: int | None = None
+    warm: dict[Any, WarmStart | None] = field(default_factory=dict)
+
+    def begin(self, run: int) -> None:
+        """A new batch searches intercepts afresh, and makes room if the last one has left little."""
+        if run == self.run:
+            return
+        self.run, self.warm = run, {}
+        if self.used > self.room // 2:
+            self.kernels, self.used = {}, 0
+
+    def evaluate(self, model: ModelAsk, request: Evaluate, site: int, key: Any) -> Floats:
+        """One model's part of the answer."""
+        shape = model.shape(self.table.schema, request.ordinal)
+        kernel = self._kernel(model, shape, request, key)
+        total, self.warm[key] = answer(kernel, shape, request.effects, model.point, site, request.n_sites, self.warm.get(key))
+        return pack(total)
+
+    def _kernel(self, model: ModelAsk, shape: Shape, request: Evaluate, key: Any) -> Kernel | None:
+        coding = Coding(request.exponents, request.locations)
+        locations = None if coding.locations is None else tuple(sorted(coding.locations.items()))
+        full_key = (key, shape, request.effects, model.mu, tuple(sorted(coding.exponents.items())), locations)
+        if full_key in self.kernels:
+            return self.kernels[full_key]
+        design = build(self.table, model.spec, model.keep, coding)
+        code = np.full(len(self.table.schema[model.response].levels), -1, dtype=np.int32)
+        code[list(model.levels)] = np.arange(len(model.levels), dtype=np.int32)
+        response = code[design.response]
+        if (response < 0).any():
+            raise OutsideSchemaError(f"The levels of {model.response!r} in a model must be all that occur in its sample.")
+        kernel = make_kernel(replace(design, response=response), shape, request.effects, model.mu)
+        # four times the design: itself, and what a kernel derives from it; 512 bytes for what Python adds to each
+        size = 4 * design.nbytes + 512
+        if self.used + size <= self.room:
+            self.kernels[full_key] = kernel
+            self.used += size
+        return kernel

@@ -1,0 +1,161 @@
+"""The rules that a site holds requests against. It does not trust the server to keep the study's.
+
+Every rule is a method with a name; a request calls those it is subject to (:meth:`Request.check`). A rule that fails is a refusal with a
+name of its own (see :mod:`consilience.protocol.errors`) and a line in the ledger; nothing has been computed then, and nothing has left.
+
+The order of checks is part of the design. First what needs no data: the version, names, kinds, sizes, the agreed method and models, units.
+Then what the announced counts say. Only then what depends on what was answered before, since taking note of a point is for good.
+The one check that looks at the site's own rows, whether announced counts can be true, comes with the counts and closes the study for this
+site when it fails: asked often enough, its refusals would tell the counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from consilience.citest.question import Question
+from consilience.data.kinds import Kind
+from consilience.data.table import Table
+from consilience.glm.layout import Ordinal, SiteEffects
+from consilience.protocol.errors import DisclosureError, FalseCountsError, OutsideSchemaError, WrongShapeError, WrongTermsError
+from consilience.protocol.history import History, Places, Units
+from consilience.protocol.request import VariableSet
+from consilience.protocol.version import VERSION
+from consilience.settings.choices import Method
+from consilience.settings.terms import Terms
+
+__all__ = ["Guard"]
+
+MOST_EXPONENT = 1100
+"""Exponents of two between which units lie: doubles end at 2¹⁰²⁴ and 2⁻¹⁰⁷⁴, and a little more does no harm."""
+
+
+class Guard:
+    """One site's rules in one study, and what they need to know.
+
+    ``members`` are the sites of the run under way, ``passed`` the designs that were checked before and need not be again.
+    """
+
+    def __init__(self, table: Table, terms: Terms, history: History) -> None:
+        self.table, self.terms, self.history = table, terms, history
+        self.members: frozenset[bytes] = frozenset()
+        self.passed: set[tuple[object, ...]] = set()
+        self._announced: dict[VariableSet, tuple[int, int]] = {}
+
+    def new_run(self, members: frozenset[bytes]) -> None:
+        """Forget what was announced for other sites; remember what was answered."""
+        self.members = members
+        self._announced.clear()
+
+    def is_current(self, version: int) -> None:
+        """Messages of this version of the protocol only."""
+        if version != VERSION:
+            raise WrongTermsError(f"Messages must be of version {VERSION}; got {version}. Update the older side.")
+
+    def hears(self, variables: VariableSet, contributors: int, rows: int) -> None:
+        """Take an announced sum of the survey, unless it cannot be true."""
+        self.knows(variables)
+        own = self.table.complete(variables).n if self.table.holds(variables) else 0
+        others = contributors - (own > 0)
+        if not 0 <= others <= len(self.members) - 1 or rows < own + others:
+            # what this site has is not said: the message goes back to the server
+            raise FalseCountsError(
+                f"{contributors} contributors with {rows} rows were announced for {', '.join(variables)}, "
+                f"which cannot be, by what this site has and the {len(self.members)} sites of the roster. Ask the study's server."
+            )
+        if self._announced.setdefault(variables, (contributors, rows)) != (contributors, rows):
+            raise FalseCountsError(f"Other counts were announced for {', '.join(variables)} before, in the same run.")
+
+    def knows(self, names: Iterable[str]) -> None:
+        """Variables of the study, each once."""
+        names = tuple(names)
+        strange = [name for name in names if name not in self.table.schema]
+        if strange:
+            raise OutsideSchemaError(f"The study's variables are {', '.join(self.table.schema)}; got {strange[0]!r}.")
+        if len(set(names)) < len(names):
+            raise OutsideSchemaError(f"A variable may stand once in a set; got {', '.join(names)}.")
+
+    def knows_continuous(self, names: Iterable[str]) -> None:
+        """Continuous variables of the study, each once."""
+        names = tuple(names)
+        self.knows(names)
+        for name in names:
+            if self.table.schema[name].kind is not Kind.CONTINUOUS:
+                raise OutsideSchemaError(f"{name!r} is {self.table.schema[name].kind.value} in this study, not continuous.")
+
+    def knows_questions(self, questions: Iterable[Question]) -> None:
+        """Questions over variables of the study."""
+        for question in questions:
+            self.knows((question.x, question.y, *question.given))
+
+    def fits_like(self, ordinal: Ordinal, ridge: float | None = None) -> None:
+        """Models as agreed: how ordinal responses are modelled, and the ridge where the site itself fits."""
+        if ordinal is not self.terms.ordinal:
+            raise WrongTermsError(f"The study models ordinal responses as {self.terms.ordinal}; got {ordinal}.")
+        if ridge is not None and ridge != self.terms.ridge:
+            raise WrongTermsError(f"The study's ridge is {self.terms.ridge}; got {ridge}.")
+
+    def not_too_large(self, sets: Iterable[VariableSet]) -> None:
+        """No test given more variables than agreed: two are tested, the others are the conditioning set."""
+        if self.terms.max_given is None:
+            return
+        largest = max(sets, key=len, default=())
+        if len(largest) > self.terms.max_given + 2:
+            raise WrongTermsError(
+                f"The study's conditioning sets have at most {self.terms.max_given} variables, so that a request is over at most "
+                f"{self.terms.max_given + 2}; got {len(largest)}."
+            )
+
+    def is_method(self, method: Method) -> None:
+        """Only what the study's method needs: p-values with Fisher's, sums of models with the other."""
+        if method is not self.terms.method:
+            raise WrongTermsError(f"The study's method is {self.terms.method}; got a request of another.")
+
+    def moves_columns(self, *, moved: bool) -> None:
+        """No common locations but where agreed, and then always."""
+        common = self.terms.effects is SiteEffects.NONE
+        if moved != common:
+            raise WrongTermsError(
+                f"With site effects {self.terms.effects} columns are {'' if common else 'not '}moved by common locations."
+            )
+
+    def keeps_units(self, exponents: dict[str, int]) -> None:
+        """Units are those of the first request: another unit would be another guise of the same question."""
+        for name, exponent in exponents.items():
+            self.knows_continuous((name,))
+            if abs(exponent) > MOST_EXPONENT:
+                raise WrongShapeError(f"A unit's exponent must lie within ±{MOST_EXPONENT}; got {exponent} for {name!r}.")
+        if self.history.exponents is None:
+            self.history.take(Units(exponents))
+        if exponents != self.history.exponents:
+            raise WrongTermsError("Units must stay what they were in the study's first request for sums.")
+
+    def keeps_locations(self, locations: dict[str, float] | None) -> None:
+        """Locations are those of the first request, for the same reason."""
+        for name, location in (locations or {}).items():
+            self.knows_continuous((name,))
+            if not math.isfinite(location):
+                raise WrongShapeError(f"A location must be a finite number; got {location} for {name!r}.")
+        if not self.history.located:
+            self.history.take(Places(locations))
+        if locations != self.history.locations:
+            raise WrongTermsError("Locations must stay what they were in the study's first request for cross-products.")
+
+    def allows_sum(self, variables: VariableSet, *, single: bool = False) -> None:
+        """No sum over too few sites or rows. ``single``: one term is enough where the study lets a site answer alone."""
+        found = self._announced.get(variables)
+        if found is None:
+            raise DisclosureError(f"A sum over the rows of {', '.join(variables)} needs its counts announced first; there are none.")
+        limits = self.terms.disclosure
+        reason = limits.refusal(*found)
+        if not reason and not single and limits.alone(found[0]):
+            reason = "only one site has the rows for it, which answers with statistics alone"
+        if reason:
+            raise DisclosureError(f"No sum over {', '.join(variables)}: {reason}.")
+
+    def allows_alone(self, variables: VariableSet) -> None:
+        """No test alone unless exactly one site can do it."""
+        self.allows_sum(variables, single=True)
+        if not self.terms.disclosure.alone(self._announced[variables][0]):
+            raise DisclosureError(f"No site answers alone on {', '.join(variables)}: others have the rows for it too.")

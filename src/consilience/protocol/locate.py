@@ -1,0 +1,69 @@
+"""Where the numbers of a variable lie, in all sites together: asked only where sites have no intercepts of their own."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from consilience.data.schema import Schema
+from consilience.glm.kernel import Floats
+from consilience.protocol.desk import Desk
+from consilience.protocol.guard import Guard
+from consilience.protocol.request import Request, VariableSet, counted
+from consilience.settings.choices import Method
+
+__all__ = ["Locate"]
+
+
+class Locate(Request, frozen=True, tag="locate"):
+    """Per continuous variable: (rows, sum in units of two to its exponent).
+
+    With site effects every site centres its own columns, and nobody needs to know where. Without them a column far from zero loses digits
+    when it is squared, so all sites move it by the same mean.
+    """
+
+    variables: tuple[str, ...]
+    exponents: dict[str, int]
+
+    def length(self, schema: Schema) -> int:
+        """Two numbers a variable."""
+        return 2 * len(self.variables)
+
+    def samples(self) -> tuple[VariableSet, ...]:
+        """Each variable alone."""
+        return tuple((name,) for name in self.variables)
+
+    def check(self, guard: Guard) -> None:
+        """Continuous variables of the study, where it has agreed on common locations, in its units, and over enough sites and rows."""
+        guard.knows_continuous(self.variables)
+        guard.is_method(Method.FEDCI)
+        guard.moves_columns(moved=True)
+        guard.keeps_units(self.exponents)
+        for variables in self.samples():
+            guard.allows_sum(variables)
+
+    def answer(self, desk: Desk, site: int) -> Floats:
+        """Counts and sums of what is not missing."""
+        answer: list[float] = []
+        for name in self.variables:
+            values = desk.table.numbers.get(name, np.empty(0))
+            values = values[~np.isnan(values)]
+            answer += [float(len(values)), float(np.ldexp(values, -self.exponents.get(name, 0)).sum())]
+        return np.array(answer)
+
+    def read(self, total: Floats, schema: Schema) -> dict[str, float]:
+        """The means, in the variables' own units.
+
+        >>> Locate(("A",), {"A": 8}).read(np.array([4.0, 2.0]), Schema({"A": "continuous"}))
+        {'A': 128.0}
+        """
+        parts = total.reshape(-1, 2)
+        means = np.divide(parts[:, 1], parts[:, 0], out=np.zeros(len(parts)), where=parts[:, 0] > 0)
+        return {name: float(np.ldexp(mean, self.exponents.get(name, 0))) for name, mean in zip(self.variables, means, strict=True)}
+
+    def words(self) -> str:
+        """What is asked for, in words.
+
+        >>> Locate(("A",), {}).words()
+        'counts and sums of 1 continuous variable: A'
+        """
+        return f"counts and sums of {counted(self.variables, 'continuous variable')}: {', '.join(self.variables)}"

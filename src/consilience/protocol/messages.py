@@ -1,0 +1,103 @@
+"""What travels during a run: the exchange of keys, and rounds."""
+
+from __future__ import annotations
+
+import msgspec
+
+from consilience.protocol.catalogue import AnyRequest
+from consilience.protocol.version import VERSION
+from consilience.secagg import SignedKey
+
+__all__ = [
+    "Announced",
+    "Answer",
+    "Entered",
+    "KeyAsk",
+    "KeyOffer",
+    "KeySet",
+    "Refused",
+    "Round",
+    "RoundRequest",
+    "RunMessage",
+    "RunReply",
+]
+
+
+class Announced(msgspec.Struct, frozen=True, array_like=True):
+    """What the survey said of a variable set: how many sites contribute, how many rows there are."""
+
+    variables: tuple[str, ...]
+    contributors: int
+    rows: int
+
+
+class RoundRequest(msgspec.Struct, frozen=True):
+    """One round: its run and number, the digest of the roster it is for, and the request itself.
+
+    ``announced`` repeats the survey's sums for the variable sets that this round first touches, so that a site can hold them
+    against the study's limits.
+    """
+
+    run: bytes
+    round: int
+    roster: bytes
+    body: AnyRequest
+    announced: tuple[Announced, ...] = ()
+    version: int = VERSION
+
+
+class KeyAsk(msgspec.Struct, frozen=True, tag="key?", forbid_unknown_fields=True):
+    """To a site: offer a fresh key for this run."""
+
+    run: bytes
+
+
+class KeyOffer(msgspec.Struct, frozen=True, tag="key", forbid_unknown_fields=True):
+    """From a site: the public half of its key for a run, signed by its identity."""
+
+    run: bytes
+    identity: bytes
+    x25519: bytes
+    signature: bytes
+
+    def signed(self) -> SignedKey:
+        """The key; ``KeyFormatError`` if a part has the wrong length."""
+        return SignedKey(self.identity, self.x25519, self.run, self.signature)
+
+
+class KeySet(msgspec.Struct, frozen=True, tag="keys", forbid_unknown_fields=True):
+    """To a site: the keys of all sites of a run."""
+
+    run: bytes
+    keys: tuple[KeyOffer, ...]
+
+
+class Entered(msgspec.Struct, frozen=True, tag="entered", forbid_unknown_fields=True):
+    """From a site: it shares a secret with each of the others."""
+
+    run: bytes
+
+
+class Round(msgspec.Struct, frozen=True, tag="round", forbid_unknown_fields=True):
+    """To a site: a request."""
+
+    request: RoundRequest
+
+
+class Answer(msgspec.Struct, frozen=True, tag="answer", forbid_unknown_fields=True):
+    """From a site: its masked part of a sum."""
+
+    run: bytes
+    round: int
+    data: bytes
+
+
+class Refused(msgspec.Struct, frozen=True, tag="refused", forbid_unknown_fields=True):
+    """From a site: why it does not do what it was asked; ``error`` is a code of :data:`consilience.protocol.errors.WIRE_CODES`."""
+
+    error: str
+    message: str
+
+
+RunMessage = KeyAsk | KeySet | Round
+RunReply = KeyOffer | Entered | Answer | Refused

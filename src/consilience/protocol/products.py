@@ -1,0 +1,215 @@
+"""Level counts and cross-products of variable sets: ranks, closed-form fits and starting points follow from their sums."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from consilience.citest.combine import chi2_sf
+from consilience.citest.question import Question
+from consilience.citest.result import CIResult, Direction, silent
+from consilience.data.design import Coding, column_names, cross_products, n_columns, null_loglik
+from consilience.data.schema import Schema
+from consilience.glm.kernel import Floats
+from consilience.glm.layout import Ordinal
+from consilience.protocol.desk import Desk
+from consilience.protocol.guard import Guard
+from consilience.protocol.request import Request, VariableSet, counted
+from consilience.settings.choices import Method
+
+__all__ = ["AloneAnswer", "Products", "ProductsRead", "ProductsTotal", "products_length"]
+
+CONSTANT = 1e-24
+"""What is left of a column's squares when its mean is taken out, as a share of them: below this it is rounding, and the column is constant.
+(A column of doubles can be told from a constant down to relative differences of 1e-16, which is 1e-32 in squares; sums of a million rows
+lose some of that.)"""
+
+
+class Products(Request, frozen=True, tag="products"):
+    """Cross-products of all columns, per variable set.
+
+    n, level counts, log-likelihoods of discrete variables without predictors, column sums, upper triangle of the cross-products.
+    Then, per question of ``alone``, an :class:`AloneAnswer` from the one site that can answer it and zeros from all others.
+
+    >>> Products((("A", "C"),), {}, alone=(Question("C", "B"),)).samples()
+    (('A', 'C'), ('B', 'C'))
+    """
+
+    sets: tuple[VariableSet, ...]
+    exponents: dict[str, int]
+    locations: dict[str, float] | None = None
+    alone: tuple[Question, ...] = ()
+    ordinal: Ordinal = Ordinal.PROPORTIONAL
+    ridge: float = 0.0
+
+    def length(self, schema: Schema) -> int:
+        """The sets, one after the other, then the questions for a site alone."""
+        return sum(products_length(schema, variables) for variables in self.sets) + len(AloneAnswer._fields) * len(self.alone)
+
+    def samples(self) -> tuple[VariableSet, ...]:
+        """The sets, and the variables of the questions for a site alone."""
+        return (*self.sets, *(q.variables for q in self.alone))
+
+    def check(self, guard: Guard) -> None:
+        """Sets and questions over the study's variables, in its units and with its models; enough terms in every sum.
+
+        A question for a site alone passes only where the study allows such answers and the counts say that there is one such site.
+        """
+        for variables in self.sets:
+            guard.knows(variables)
+        guard.knows_questions(self.alone)
+        guard.fits_like(self.ordinal, self.ridge)
+        guard.not_too_large(self.samples())
+        guard.is_method(Method.FEDCI)
+        guard.moves_columns(moved=self.locations is not None)
+        guard.keeps_units(self.exponents)
+        guard.keeps_locations(self.locations)
+        for variables in self.sets:
+            guard.allows_sum(variables)
+        for question in self.alone:
+            guard.allows_alone(question.variables)
+
+    def answer(self, desk: Desk, site: int) -> Floats:
+        """The site's own counts and cross-products; zeros for a set it does not hold."""
+        table, coding = desk.table, Coding(self.exponents, self.locations)
+        parts: list[Floats] = []
+        for variables in self.sets:
+            if not table.holds(variables):
+                parts.append(np.zeros(products_length(table.schema, variables)))
+                continue
+            found = cross_products(table, variables, coding)
+            parts += [np.array([float(found.n)]), found.levels, found.nulls, found.sums, found.gram[np.triu_indices(len(found.sums))]]
+        return np.concatenate([*parts, self._answer_alone(desk).ravel()])
+
+    def _answer_alone(self, desk: Desk) -> Floats:
+        """The questions that only one site can answer: zeros everywhere but there."""
+        vector, table = np.zeros((len(self.alone), len(AloneAnswer._fields))), desk.table
+        mine = [i for i, q in enumerate(self.alone) if table.holds(q.variables) and table.complete(q.variables).n]
+        results = desk.own_tests(tuple(self.alone[i] for i in mine), self.ordinal, self.ridge)
+        for i, result in zip(mine, results, strict=True):
+            vector[i] = AloneAnswer.of(result)
+        return vector
+
+    def read(self, total: Floats, schema: Schema) -> ProductsRead:
+        """The parts again, addressed by variable set and by question."""
+        sets, position = dict[VariableSet, ProductsTotal](), 0
+        for variables in self.sets:
+            length = products_length(schema, variables)
+            sets[variables] = ProductsTotal.read(total[position : position + length], schema, variables, common=self.locations is not None)
+            position += length
+        numbers = total[position:].reshape(-1, len(AloneAnswer._fields)).tolist()
+        return ProductsRead(sets, {q: AloneAnswer(*row) for q, row in zip(self.alone, numbers, strict=True)})
+
+    def words(self) -> str:
+        """What is asked for, in words.
+
+        >>> Products((("A", "C"),), {}, alone=(Question("C", "B"),)).words()
+        'level counts and cross-products of 1 variable set (A, C); statistics of 1 test that one site alone can do'
+        """
+        sets = "; ".join(", ".join(variables) for variables in self.sets[:3]) + ("; …" if len(self.sets) > 3 else "")
+        words = f"level counts and cross-products of {counted(self.sets, 'variable set')} ({sets})" if self.sets else ""
+        alone = f"statistics of {counted(self.alone, 'test')} that one site alone can do" if self.alone else ""
+        return "; ".join(part for part in (words, alone) if part) or "nothing"
+
+
+def products_length(schema: Schema, variables: VariableSet) -> int:
+    """Numbers per variable set in the answer to :class:`Products`.
+
+    >>> products_length(Schema({"A": "continuous", "C": "binary"}), ("A", "C"))
+    9
+    """
+    p = n_columns(schema, variables)
+    levels = [len(schema[name].levels) for name in variables if schema[name].kind.is_discrete]
+    return 1 + sum(levels) + len(levels) + p + p * (p + 1) // 2
+
+
+class AloneAnswer(NamedTuple):
+    """All that leaves the one site that can do a test: two statistics with their degrees of freedom, and flags.
+
+    ``flags`` adds 1 (converged), 2 (a level is predicted perfectly with y as the response) and 4 (with x as the response).
+    """
+
+    statistic_y: float
+    df_y: float
+    statistic_x: float
+    df_x: float
+    flags: float
+
+    @staticmethod
+    def of(result: CIResult) -> AloneAnswer:
+        """Site: pack a result of its own."""
+        by_y, by_x = result.directions
+        flags = result.converged + 2 * by_y.separated + 4 * by_x.separated
+        return AloneAnswer(by_y.statistic, by_y.df, by_x.statistic, by_x.df, flags)
+
+    def directions(self, question: Question) -> tuple[Direction, ...]:
+        """Server: the two directions again. The log-likelihoods stayed at the site."""
+        reason = "the one site that measures these variables cannot tell from its rows"
+        found, flags = list[Direction](), round(self.flags)
+        for response, predictor, statistic, df, separated in (
+            (question.y, question.x, self.statistic_y, round(self.df_y), flags & 2),
+            (question.x, question.y, self.statistic_x, round(self.df_x), flags & 4),
+        ):
+            if df == 0:
+                found.append(silent(response, predictor, reason))
+            else:
+                p = chi2_sf(statistic, df)
+                found.append(Direction(response, predictor, statistic, df, p, math.nan, math.nan, bool(flags & 1), bool(separated)))
+        return tuple(found)
+
+
+class ProductsRead(NamedTuple):
+    """What a sum of answers says: cross-products per variable set, and the answers of single sites per question."""
+
+    sets: dict[VariableSet, ProductsTotal]
+    alone: dict[Question, AloneAnswer]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProductsTotal:
+    """Summed counts and cross-products of a variable set, addressed by variable."""
+
+    n: float
+    levels: dict[str, Floats]
+    nulls: dict[str, float]
+    gram: Floats
+    columns: dict[str, list[int]]
+
+    @staticmethod
+    def read(vector: Floats, schema: Schema, variables: VariableSet, *, common: bool) -> ProductsTotal:
+        """One set's part of a sum. Where columns have ``common`` locations (no site effects), they are centred here."""
+        n, position = float(vector[0]), 1
+        levels: dict[str, Floats] = {}
+        for name in variables:
+            count = len(schema[name].levels)
+            if count:
+                levels[name] = vector[position : position + count]
+                position += count
+        nulls = {name: float(vector[position + i]) for i, name in enumerate(levels)}
+        if common:  # one intercept for all sites: the null model is that of the summed counts, not the sum of null models
+            nulls = {name: null_loglik(counts) for name, counts in levels.items()}
+        position += len(nulls)
+        names = column_names(schema, variables)
+        p = len(names)
+        sums = vector[position : position + p]
+        gram = np.zeros((p, p))
+        gram[np.triu_indices(p)] = vector[position + p :]
+        gram = gram + np.triu(gram, 1).T
+        if common and n > 0:
+            gram = _centred(gram, sums, n)
+        columns: dict[str, list[int]] = {name: [] for name in variables}
+        for i, (name, _) in enumerate(names):
+            columns[name].append(i)
+        return ProductsTotal(n, levels, nulls, gram, columns)
+
+
+def _centred(gram: Floats, sums: Floats, n: float) -> Floats:
+    about_zero = np.diag(gram).copy()
+    gram = gram - np.outer(sums, sums) / n
+    constant = np.diag(gram) <= CONSTANT * np.maximum(about_zero, n)
+    gram[constant, :] = 0.0
+    gram[:, constant] = 0.0
+    return gram

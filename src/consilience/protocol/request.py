@@ -1,0 +1,60 @@
+"""What every request has to say of itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+if TYPE_CHECKING:  # the desk and the guard serve requests, and import none
+    from consilience.data.schema import Schema
+    from consilience.glm.kernel import Floats
+    from consilience.protocol.desk import Desk
+    from consilience.protocol.guard import Guard
+
+__all__ = ["Request", "VariableSet", "counted"]
+
+VariableSet = tuple[str, ...]
+"""Names of variables, sorted. The rows complete on them are a sample."""
+
+
+class Request(msgspec.Struct, frozen=True):
+    """A question to every site, answered with one flat vector of floats that is summed over the sites.
+
+    The length of the answer follows from the request and the study's schema alone: a site that cannot contribute sends zeros of that
+    length, so that nobody sees who did. A subclass is a typed message (its fields travel under its tag) and implements the methods below;
+    the first two and the last are for both sides, :meth:`check` and :meth:`answer` are the site's half, :meth:`read` is the server's.
+    """
+
+    def length(self, schema: Schema) -> int:
+        """How many numbers the answer has."""
+        raise NotImplementedError
+
+    def samples(self) -> tuple[VariableSet, ...]:
+        """The variable sets over whose complete rows anything but counts is summed: each must have been counted and announced before."""
+        raise NotImplementedError
+
+    def check(self, guard: Guard) -> None:
+        """Site: raise the refusal that this request deserves; return if there is none. Nothing has been computed yet."""
+        raise NotImplementedError
+
+    def answer(self, desk: Desk, site: int) -> Floats:
+        """Site: its vector. ``site`` is its position among the sites of the run, needed where intercepts are joint."""
+        raise NotImplementedError
+
+    def read(self, total: Floats, schema: Schema) -> Any:
+        """Server: what a sum of answers says, in a type of the request's own."""
+        raise NotImplementedError
+
+    def words(self) -> str:
+        """What is asked for, in words, for the ledger of a site."""
+        raise NotImplementedError
+
+
+def counted(things: tuple[object, ...], name: str) -> str:
+    """So many things, in words.
+
+    >>> counted(("A", "C"), "variable"), counted((), "test"), counted(("A",), "model")
+    ('2 variables', '0 tests', '1 model')
+    """
+    return f"{len(things)} {name}" + ("" if len(things) == 1 else "s")

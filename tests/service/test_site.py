@@ -25,6 +25,7 @@ from consilience.protocol.handshake import Challenge, Consent, Declare, DeclareA
 from consilience.protocol.history import Closed, Points, Present, Units
 from consilience.protocol.messages import Announced, Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, Round, RoundRequest
 from consilience.protocol.products import Products
+from consilience.protocol.states import SiteState, State
 from consilience.protocol.survey import Survey
 from consilience.secagg import Identity, Roster
 from consilience.secagg.identity import is_signed_by
@@ -55,8 +56,18 @@ def yes(_lines: list[str], _warnings: list[str]) -> bool:
     return True
 
 
+def proved(path: Path, ask: Any = yes, which: int = 0, **options: Any) -> Site:
+    """A site that has answered the challenge."""
+    site = Site(CLIENTS[which], folder_of(path, CLIENTS[which].name), ask, **options)
+    site.state.moves(Challenge)
+    return site
+
+
 def site_in(path: Path, ask: Any = yes, which: int = 0, **options: Any) -> Site:
-    return Site(CLIENTS[which], folder_of(path, CLIENTS[which].name), ask, **options)
+    """A site that is welcome in the study."""
+    site = proved(path, ask, which, **options)
+    assert site.handle(Welcome(CLIENTS[which].name, STUDY, "trial", "open")) is None
+    return site
 
 
 def proposal(contract: Contract = CONTRACT) -> Proposal:
@@ -95,7 +106,7 @@ def test_without_consent_nothing_is_answered(tmp_path: Path) -> None:
     assert isinstance(site.handle(proposal()), Declined)
     reply = site.handle(KeyAsk(b"run"))
     assert isinstance(reply, Refused)
-    assert reply.error == "DeclinedError"
+    assert reply.error == "OutOfTurnError"
     assert (tmp_path / "studies" / STUDY / "ledger.jsonl").read_text() == ""
 
 
@@ -186,6 +197,7 @@ def test_what_is_shown_of_a_contract_moves_no_cursor() -> None:
 def test_data_that_do_not_fit_the_schema_are_declined_without_details(tmp_path: Path) -> None:
     client = cs.Client("site0", pl.DataFrame({"A": [1.0, 2.0], "C": ["secret", "other"]}), identity=CLIENTS[0].identity)
     site = Site(client, folder_of(tmp_path), yes)
+    site.state.now = State.WELCOMED
     reply = site.handle(proposal())
     assert isinstance(reply, Declined)
     assert "secret" not in reply.reason
@@ -193,10 +205,10 @@ def test_data_that_do_not_fit_the_schema_are_declined_without_details(tmp_path: 
 
 
 def test_a_welcome_for_somebody_else_ends_the_agent(tmp_path: Path) -> None:
-    site = site_in(tmp_path)
-    assert site.handle(Welcome("site0", STUDY, "trial", "open")) is None
-    with pytest.raises(errors.ProtocolError):
-        site.handle(Welcome("site1", STUDY, "trial", "open"))
+    with pytest.raises(errors.ProtocolError, match="welcomes 'site1'"):
+        proved(tmp_path).handle(Welcome("site1", STUDY, "trial", "open"))
+    with pytest.raises(errors.ProtocolError, match="no place here"):
+        site_in(tmp_path).handle(Welcome("site0", STUDY, "trial", "open"))  # once is enough
 
 
 def test_variables_are_told_only_with_consent(tmp_path: Path) -> None:
@@ -278,6 +290,7 @@ def test_conditioning_sets_are_no_larger_than_agreed(tmp_path: Path, most: int |
     contract = Contract(STUDY, "trial", specs_of(schema), (("A", "B", "C"),), Settings(max_given=most), members)
     sites = [Site(c, folder_of(tmp_path / c.name, c.name), yes) for c in clients]
     for site in sites:
+        site.state.now = State.WELCOMED
         site.handle(proposal(contract))
     digest = run_of(sites, b"one")
     assert isinstance(ask(sites[0], b"one", digest, 0, Survey((("A", "B"),))), Answer)
@@ -423,9 +436,9 @@ def test_a_study_is_not_joined_again_elsewhere_or_as_another(tmp_path: Path) -> 
 @pytest.mark.parametrize("time", [-1, 2**41, 2**64])
 def test_the_time_of_a_challenge_is_one(time: int) -> None:
     good = Challenge(bytes(32), bytes(32), 1_800_000_000, bytes(64))
-    assert _check_challenge(good) is good
+    assert _check_challenge(good, SiteState()) is good
     with pytest.raises(errors.ProtocolError, match="seconds from 0"):
-        _check_challenge(msgspec.structs.replace(good, time=time))
+        _check_challenge(msgspec.structs.replace(good, time=time), SiteState())
 
 
 class _Refusing:
@@ -451,8 +464,8 @@ def test_a_site_whose_proof_is_refused_stops_after_five_times(tmp_path: Path, mo
     said: list[str] = []
     agent = Agent(folder_of(tmp_path).joined, CLIENTS[0].identity, AgentConfig(backoff_seconds=0.001), said.append)
 
-    async def fine(_socket: Any) -> None:
-        pass
+    async def fine(_socket: Any, state: SiteState) -> None:
+        state.moves(Challenge)
 
     async def receive(socket: _Refusing, _assembler: Any) -> Any:
         return socket.next()

@@ -1,0 +1,66 @@
+"""One message of every kind, with fixed fields. ``wire.json`` has the bytes of each, recorded with version 1 of the protocol."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from consilience.citest.question import Question
+from consilience.glm.layout import Ordinal, SiteEffects
+from consilience.protocol.evaluate import Evaluate, ModelAsk
+from consilience.protocol.handshake import (
+    Challenge,
+    Closing,
+    Consent,
+    Declare,
+    DeclareAsk,
+    DeclaredVariable,
+    Declined,
+    Hello,
+    Proof,
+    Proposal,
+    Token,
+    TokenAsk,
+    Welcome,
+)
+from consilience.protocol.local_tests import LocalTests
+from consilience.protocol.locate import Locate
+from consilience.protocol.messages import Announced, Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, Round, RoundRequest
+from consilience.protocol.products import Products
+from consilience.protocol.request import Request
+from consilience.protocol.survey import Survey
+
+MODEL = ModelAsk("C", ("A", "E"), ("A", "C", "E"), (0, 2), (0, 1), b"\x00" * 16, 0.0)
+REQUESTS: dict[str, Request] = {
+    "survey": Survey((("A", "C"), ("A",)), ("A",)),
+    "locate": Locate(("A",), {"A": 8}),
+    "products": Products((("A", "C"),), {"A": -16}, None, (Question("C", "E", ("A",)),), Ordinal.GENERALIZED, 0.5),
+    "products with locations": Products((("A", "C"),), {"A": 0}, {"A": 61.5}),
+    "evaluate": Evaluate(3, (MODEL,), SiteEffects.JOINT, Ordinal.PROPORTIONAL, 4, {"A": 8}),
+    "evaluate with locations": Evaluate(4, (), SiteEffects.NONE, Ordinal.PROPORTIONAL, 4, {"A": 8}, {"A": -2.25}),
+    "local tests, counted": LocalTests((Question("A", "C"),), Ordinal.PROPORTIONAL, 0.0, True, 2),
+    "local tests": LocalTests((Question("A", "C", ("E",)),), Ordinal.PROPORTIONAL, 0.0, False, 2),
+}
+OFFER = KeyOffer(b"run", b"i" * 32, b"x" * 32, b"s" * 64)
+FROM_SERVER: dict[str, Any] = {
+    "challenge": Challenge(b"i" * 32, b"n" * 32, 1700000000, b"s" * 64),
+    "welcome": Welcome("muenster", "00112233aabbccdd", "trial", "open"),
+    "declare?": DeclareAsk(),
+    "proposal": Proposal(b"contract"),
+    "key?": KeyAsk(b"run"),
+    "keys": KeySet(b"run", (OFFER, OFFER)),
+    "round": Round(RoundRequest(b"run", 7, b"roster", REQUESTS["survey"], (Announced(("A", "C"), 3, 120),))),  # type: ignore[arg-type]
+    "token": Token("secret", 1700000000),
+    "closing": Closing("finished", "3 PAGs"),
+}
+FROM_SITE: dict[str, Any] = {
+    "hello": Hello(b"i" * 32, b"n" * 32),
+    "proof": Proof(b"s" * 64, b"channel"),
+    "declare": Declare((DeclaredVariable("A", "continuous", (), False, False, "float", ""),)),
+    "consent": Consent(b"digest", b"s" * 64),
+    "declined": Declined("no"),
+    "key": OFFER,
+    "entered": Entered(b"run"),
+    "answer": Answer(b"run", 7, b"masked"),
+    "refused": Refused("DisclosureError", "No sum over A."),
+    "token?": TokenAsk(),
+}

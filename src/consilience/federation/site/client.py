@@ -30,12 +30,35 @@ VARIABLES |= {"rare": pl.List(pl.String), "missing": pl.Int64}
 
 
 class Client:
-    """A site: a name and a table (polars or pandas frame, or a path to a ``.csv`` or ``.parquet`` file).
+    """A site: a name and a table.
 
-    Kinds are inferred from the columns' types and shown by :attr:`variables`; ``kinds=`` and ``levels=`` override them. What leaves the
-    site is written to :attr:`ledger`. ``identity`` is the site's long-term key, by default a new one. Levels with fewer than ``min_cell``
-    rows are shown as rare, or are an error with ``rare_levels="refuse"``.
+    Kinds are inferred from the columns' types, and shown with the reason by :attr:`variables`. What leaves the site is written to
+    :attr:`ledger`.
 
+    Parameters
+    ----------
+    name
+        What the site is called in the study.
+    data
+        A polars or pandas frame, or a path to a ``.csv`` or ``.parquet`` file.
+    kinds
+        Kinds that win over the inferred ones, by column: ``"continuous"``, ``"binary"``, ``"ordinal"`` or ``"multinomial"``.
+    levels
+        Levels of discrete columns, in their order.
+    identity
+        The site's long-term key, which others pin. By default a new one.
+    min_cell
+        Levels with fewer rows than this are called rare.
+    rare_levels
+        ``"warn"`` shows rare levels in :attr:`variables`; ``"refuse"`` makes them an error.
+
+    Raises
+    ------
+    DataError
+        The data cannot be read, or a column cannot be of the kind that is declared for it.
+
+    Examples
+    --------
     >>> import polars as pl
     >>> a = Client("muenster", pl.DataFrame({"age": [61.5, 70.1], "stage": [1, 3]}), levels={"stage": [1, 2, 3]})
     >>> a
@@ -118,12 +141,36 @@ class Client:
         ledger: Ledger | None = None,
         state: SiteState | None = None,
     ) -> SiteHalf:
-        """Take part in a study with the sites whose fingerprints are ``members``, on its ``terms``.
+        """Take part in a study. The data are encoded over its schema; columns outside it are left alone.
 
-        ``history`` and ``ledger`` may outlive the process; by default they are the client's own. ``state`` is where the site stands if it
-        is reached over a network; in process it has consented by joining.
+        Parameters
+        ----------
+        study
+            The study's id, for the ledger.
+        schema
+            Its variables.
+        terms
+            What this site holds every request against.
+        members
+            The fingerprints of all sites that take part, this one's included.
+        history, ledger
+            Records that outlive the process; by default they are the client's own.
+        state
+            Where the site stands if it is reached over a network; in process it has consented by joining.
 
-        The data are encoded over the study's schema. Values that do not fit it are an error; columns outside it are left alone.
+        Returns
+        -------
+        SiteHalf
+            What the study's server talks to.
+
+        Raises
+        ------
+        SchemaError
+            A value or a declared kind does not fit the schema.
+
+        Examples
+        --------
+        :class:`consilience.Server` does this for every client it is given.
         """
         for name, d in self.declarations.items():
             if name in schema and d.declared_kind and d.variable.kind is not schema[name].kind:

@@ -15,7 +15,7 @@ from consilience.federation.transport.remote import Links, Lost
 from consilience.federation.wire import Assembler, RunMessage, RunReply, encode_wire, frames
 from consilience.service.errors import RunInterruptedError
 
-__all__ = ["IDLE_BYTES", "Connection", "Hub", "SocketLinks", "Wire"]
+__all__ = ["IDLE_BYTES", "Connection", "Hub", "SocketLinks", "SocketWriter"]
 
 IDLE_BYTES = 1 << 20
 """The longest message of a site that nothing was asked of: a declaration of its variables."""
@@ -23,7 +23,7 @@ LATE, REPLACED, BAD = 4408, 4409, 4400
 T = TypeVar("T")
 
 
-class Wire(ABC):
+class SocketWriter(ABC):
     """What a connection needs of a socket."""
 
     @abstractmethod
@@ -38,11 +38,11 @@ class Wire(ABC):
 class Connection:
     """A site that has proved who it is. ``ready``: its owner has consented to the contract."""
 
-    def __init__(self, study: str, site: str, wire: Wire) -> None:
+    def __init__(self, study: str, site: str, writer: SocketWriter) -> None:
         self.study, self.site = study, site
         self.ready = False
         self.assembler = Assembler(IDLE_BYTES)
-        self._wire = wire
+        self._writer = writer
         self._pending: asyncio.Future[RunReply | Lost] | None = None
         self._sending = asyncio.Lock()
 
@@ -50,12 +50,12 @@ class Connection:
         """Send a whole message; messages do not mix."""
         async with self._sending:
             for frame in frames(data):
-                await self._wire.send(frame)
+                await self._writer.send(frame)
 
     async def close(self, code: int, reason: str) -> None:
         """End it; whoever waits for an answer learns that it is lost."""
         self.lose(reason)
-        await self._wire.close(code, reason)
+        await self._writer.close(code, reason)
 
     def lose(self, why: str) -> None:
         """Tell whoever waits."""

@@ -28,9 +28,9 @@ from consilience.iod import discover
 from consilience.secagg.ring import WORD_BYTES
 from consilience.service.contract import Contract
 from consilience.service.errors import LifeCycleError, RunCancelledError, RunInterruptedError
-from consilience.service.server.documents import documents_of
 from consilience.service.server.hub import Hub, SocketLinks
 from consilience.service.server.metrics import Metrics
+from consilience.service.server.result_files import documents_of
 from consilience.service.session import Closing, Proposal
 from consilience.service.settings import Batching, discover_arguments
 from consilience.service.store import State, Store

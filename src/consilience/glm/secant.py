@@ -3,6 +3,9 @@
 Coordinate ascent steps with H_ββ, which ignores that the intercepts move along. Where that matters (most of all under separation,
 where it turns convergence sublinear) the changes of the score along the steps already made correct it: limited-memory BFGS with
 H_ββ as the first guess.
+
+What it does not make good: with the generalized ordinal model over sites of 40 to 70 rows, where barrier and separation meet, 3 of 140
+directions ended up to 6e-5 of the statistic away from the pooled one although they counted as converged (profiled: 3e-8 at most).
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ LONGEST_REACH = 5.0
 of 150, as far as one should jump on what earlier steps seemed to say. A safeguard: random studies end alike with 1 and without it."""
 SLACK = 1e-7
 """The barrier is lowered until it can keep the log-likelihood below its supremum by this share at most. Statistics then agree with those
-of other site effects to about 1e-8; at 1e-5 they differed by up to 4e-6, which the equality of all variants (1e-6) does not allow."""
+of other site effects to some 1e-8; at 1e-5 they differed by up to 4e-6, which the equality of all variants (1e-6) does not allow."""
 LINEAR_CARE = 1e-2
 """Where convergence is linear the tolerance is multiplied by this. There the promised gain is not what is missing, and is only estimated
 (:data:`SLOWEST_RATIO`), so it is asked to be much smaller. Costs a sixth more rounds, and brings ``coordinate`` from 6e-9 of the pooled

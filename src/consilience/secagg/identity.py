@@ -102,6 +102,7 @@ def is_signed_by(public: bytes, message: bytes, signature: bytes) -> bool:
     """
     check_length("An identity's public key", public, PUBLIC_BYTES)
     check_length("A signature", signature, SIGNATURE_BYTES)
+    # False and not an error: what a wrong signature means is for the caller to say
     try:
         Ed25519PublicKey.from_public_bytes(public).verify(signature, message)
     except (InvalidSignature, ValueError):  # ValueError: the bytes are no point of the curve

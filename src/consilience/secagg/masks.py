@@ -108,6 +108,8 @@ def mask(vector: RingVector, own: bytes, secrets: Mapping[bytes, bytes], round_i
 def _mask_chunk(words: Words, streams: Sequence[tuple[bool, CipherContext]], buffer: Words) -> None:
     """Add or subtract, in place, the next words of every stream."""
     buffer = buffer[: len(words)]
+    # a stream cipher is asked for its key stream by encrypting zeros; into one buffer, since a mask for each of many sites would be
+    # as many vectors as there are sites
     stream_bytes, zeros = buffer.data.cast("B"), _ZEROS[: buffer.nbytes]
     running = Accumulator(words)
     for adds, stream in streams:

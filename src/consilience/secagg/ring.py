@@ -173,6 +173,7 @@ class Accumulator:
     def __init__(self, words: Words) -> None:
         self._words = words
         self._low, self._high = words[:, 0], words[:, 1]
+        # comparisons write booleans; the same bytes read as int8 are the carries 0 and 1, without a conversion
         self._flag = np.empty(len(words), np.bool_)
         self._carried = self._flag.view(np.int8)
         self._carries = np.zeros(len(words), np.int8)
@@ -189,13 +190,14 @@ class Accumulator:
     def subtract(self, words: Words) -> Accumulator:
         """Subtract one vector's limbs."""
         self._before(words)
-        np.less(self._low, words[:, 0], out=self._flag)
+        np.less(self._low, words[:, 0], out=self._flag)  # before the difference, which would hide it: a borrow is due where less is left
         np.subtract(self._words, words, out=self._words)
         np.subtract(self._carries, self._carried, out=self._carries)
         return self
 
     def settle(self) -> None:
         """Bring all carries into the high limbs. The accumulator may go on afterwards."""
+        # through int64: a count of -1 must become 2⁶⁴ - 1, not 255
         np.add(self._high, self._carries.astype(np.int64).view(np.uint64), out=self._high)
         self._carries.fill(0)
         self._pending = 0

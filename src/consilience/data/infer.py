@@ -18,10 +18,15 @@ from consilience.data.schema import Declaration
 __all__ = ["declare", "labels_of"]
 
 MOST_INTEGER_LEVELS = 10
-"""An integer column with more distinct values than this is continuous unless declared otherwise."""
+"""An integer column with more distinct values than this is continuous unless declared otherwise.
 
+Grades, stages and classes have fewer; ages, counts and readings of instruments have more. Ordinal for all integers, as the paper has it,
+would give an age fifty columns as a predictor and fifty thresholds as a response. An eleven-point scale (0 to 10) falls on the other
+side, and has to be declared; so has a count with few values.
+"""
 
 ONE_VALUE = "one integer only: as at the other sites, if they have more"
+"""The reason that marks a guess. A site with a single value cannot know whether it is a grade or a yes; its kind gives way in ``unite``."""
 
 
 def declare(
@@ -33,6 +38,35 @@ def declare(
 ) -> dict[str, Declaration]:
     """One declaration per column of ``frame``.
 
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        What the site holds.
+    owner : str
+        The site's name, for messages.
+    kinds : mapping of str to str or Kind, optional
+        Kinds by column; the others are inferred.
+    levels : mapping of str to iterable, optional
+        Levels by column, in order. Without a kind, two levels are binary; more are ordinal if all are numbers, else multinomial.
+    ordered : collection of str, optional
+        Columns of ordered categories, which are ordinal.
+
+    Returns
+    -------
+    dict of str to Declaration
+        By column, with the reason for each kind in words.
+
+    Raises
+    ------
+    UnknownVariableError
+        If a kind or levels are declared for a column that is not there.
+    NullColumnError, KindError, InfiniteValueError
+        If a column has no values, or none that fit its kind.
+    UnknownLevelError
+        If a value is not among the levels declared.
+
+    Examples
+    --------
     >>> frame = pl.DataFrame({"age": [61.5, 70.0], "sex": ["f", "m"], "stage": [1, 3]})
     >>> {name: d.variable.kind.value for name, d in declare(frame, "muenster").items()}
     {'age': 'continuous', 'sex': 'multinomial', 'stage': 'ordinal'}
@@ -51,6 +85,8 @@ def declare(
 def _declare_one(
     column: pl.Series, owner: str, kind: str | Kind | None, levels: tuple[str, ...] | None, *, is_ordered: bool
 ) -> Declaration:
+    # From what is wrong whatever the kind to what is wrong with this kind: no values, no type that can be a variable, then the kind, then
+    # its numbers or levels. So the first message is the one to act on.
     name, values = column.name, _present(column)
     if len(values) == 0:
         raise NullColumnError(
@@ -63,6 +99,7 @@ def _declare_one(
             raise KindError(f"{name!r} of {owner!r} is declared continuous and given levels {list(levels)}; give one or the other.")
         _check_numbers(column, owner)
         return Declaration(Variable(name, chosen), declared_kind=kind is not None, reason=reason)
+    # an Enum declares its categories, also those that no row has here: another site may have them
     if levels is None and isinstance(column.dtype, pl.Enum):
         levels = tuple(column.dtype.categories.to_list())
     found = labels_of(values)
@@ -81,6 +118,7 @@ def _choose_kind(
     values: pl.Series, owner: str, kind: str | Kind | None, levels: tuple[str, ...] | None, *, is_ordered: bool
 ) -> tuple[Kind, str]:
     """What the owner declared, or what type and levels say."""
+    # What people said comes before what types say, and the plainest word first: a kind, an order, levels.
     if kind is not None:
         return as_kind(kind, values.name), "declared"
     if is_ordered:
@@ -98,6 +136,7 @@ def _infer_levels(name: str, owner: str, kind: Kind, found: set[str]) -> tuple[s
             f"{name!r} of {owner!r} is declared ordinal, but the order of {list(sort_levels(found))} is not known. "
             f"Give it with levels={{{name!r}: [lowest, ..., highest]}}."
         )
+    # both levels, also where a site has seen one: whether the other occurs is the study's question, not the site's
     return ("0", "1") if kind is Kind.BINARY and found <= {"0", "1"} else sort_levels(found)
 
 
@@ -110,6 +149,17 @@ def _present(column: pl.Series) -> pl.Series:
 def labels_of(values: pl.Series) -> set[str]:
     """The level labels among the values of a column.
 
+    Parameters
+    ----------
+    values : polars.Series
+        Missing ones are left out.
+
+    Returns
+    -------
+    set of str
+
+    Examples
+    --------
     >>> sorted(labels_of(pl.Series([1.0, 2.0, None])))
     ['1', '2']
     """
@@ -117,6 +167,8 @@ def labels_of(values: pl.Series) -> set[str]:
 
 
 def _infer(values: pl.Series) -> tuple[Kind, str]:
+    # By type where the type says something: 1.0, 2.0, 3.0 were written with a point by somebody. An integer says less, so for it the
+    # values decide, and a kind that was inferred may change when rows are added: the reason names what was seen.
     dtype = values.dtype
     if dtype == pl.Boolean:
         return Kind.BINARY, "boolean"
@@ -126,12 +178,13 @@ def _infer(values: pl.Series) -> tuple[Kind, str]:
         distinct = values.n_unique()
         if distinct == 1:
             return (Kind.BINARY if values[0] in (0, 1) else Kind.ORDINAL), ONE_VALUE
+        # 1 and 2 stay ordinal: with two levels that is the same model, and no guess is needed
         if values.is_in([0, 1]).all():
             return Kind.BINARY, "integers 0 and 1"
         if distinct > MOST_INTEGER_LEVELS:
             return Kind.CONTINUOUS, f"integers, {distinct} distinct"
         return Kind.ORDINAL, f"integers, {distinct} distinct"
-    return Kind.MULTINOMIAL, "text"
+    return Kind.MULTINOMIAL, "text"  # never ordinal: alphabetical order is not an order of "low", "high", "medium"
 
 
 def _check_type(values: pl.Series, owner: str) -> None:

@@ -28,8 +28,21 @@ __all__ = ["Kind", "Variable", "as_kind", "level_label", "sort_levels"]
 
 
 class Kind(StrEnum):
-    """How a variable is modelled.
+    """How a variable is modelled. A kind may be written as its name wherever one is asked for.
 
+    Attributes
+    ----------
+    CONTINUOUS
+        ``"continuous"``: a number; Gaussian as a response.
+    BINARY
+        ``"binary"``: two levels; logit.
+    ORDINAL
+        ``"ordinal"``: levels with an order; cumulative logit.
+    MULTINOMIAL
+        ``"multinomial"``: levels without an order; baseline-category logit.
+
+    Examples
+    --------
     >>> Kind("ordinal").is_discrete
     True
     """
@@ -41,7 +54,7 @@ class Kind(StrEnum):
 
     @property
     def is_discrete(self) -> bool:
-        """True for the kinds that have levels."""
+        """True for the kinds that have levels, which are all but continuous."""
         return self is not Kind.CONTINUOUS
 
 
@@ -64,6 +77,8 @@ def level_label(value: Any) -> str:
     >>> [level_label(v) for v in (True, 3, 3.0, 2.5, "stage II")]
     ['1', '3', '3', '2.5', 'stage II']
     """
+    # labels and not values, since types differ between files for reasons that mean nothing: one missing value turns a column of integers
+    # into floats, and 1 into 1.0
     if isinstance(value, str):
         return value
     try:
@@ -89,6 +104,7 @@ def sort_levels(labels: Iterable[str]) -> tuple[str, ...]:
     unique = set(labels)
     numbers = {label: _as_number(label) for label in unique}
     if all(number is not None for number in numbers.values()):
+        # by value, then by text: "1" and "01" are two levels of one value, and their order must not depend on a set's
         return tuple(sorted(unique, key=lambda label: (numbers[label], label)))
     return tuple(sorted(unique))
 
@@ -104,8 +120,26 @@ def have_natural_order(labels: Iterable[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable of a study: its name, its kind and, if it is discrete, its levels in order.
+    """A variable of a study.
 
+    Attributes
+    ----------
+    name : str
+        As the sites' columns are called.
+    kind : Kind
+        How it is modelled.
+    levels : tuple of str, default ()
+        If it is discrete, its levels in order; the first is the reference. Empty if it is continuous.
+
+    Raises
+    ------
+    KindError
+        If a continuous variable has levels, or a discrete one has none.
+    LevelConflictError
+        If a level is there twice, or a binary variable has more than two.
+
+    Examples
+    --------
     >>> Variable("stage", Kind.ORDINAL, ("I", "II", "III")).n_columns
     2
     """
@@ -124,6 +158,7 @@ class Variable:
             raise LevelConflictError(f"The levels of {self.name!r} must differ from each other; got {list(self.levels)}.")
         if self.kind.is_discrete and not self.levels:
             raise KindError(f"{self.name!r} is {self.kind.value} and needs levels; got none. Give them with levels=.")
+        # one level is allowed: a site may have seen one, and a study where nobody has seen two says so test by test
         if self.kind is Kind.BINARY and len(self.levels) > 2:
             raise LevelConflictError(
                 f"{self.name!r} is binary and may have two levels at most; got {list(self.levels)}. "

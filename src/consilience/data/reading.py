@@ -19,14 +19,38 @@ from consilience.data.kinds import level_label
 __all__ = ["MISSING", "load", "ordered_columns"]
 
 MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
-"""Text that stands for a missing value in a CSV file."""
+"""Text that stands for a missing value in a CSV file.
+
+What R, pandas and databases write, and the question mark of the UCI repository. Not ``-``, ``.``, ``-9`` or ``999``: they are levels or
+numbers somewhere. ``NA`` is Namibia's code, too; whoever has such a column passes a frame.
+"""
 
 _BOOLEANS = {"true": True, "false": False}
 
 
 def load(source: Any, owner: str) -> pl.DataFrame:
-    """Read ``source`` (frame or path) for the site ``owner``.
+    """Read what a site holds.
 
+    Parameters
+    ----------
+    source : polars.DataFrame, polars.LazyFrame, pandas.DataFrame, str or Path
+        A frame, or the path of a ``.csv`` or ``.parquet`` file.
+    owner : str
+        The site's name, for messages.
+
+    Returns
+    -------
+    polars.DataFrame
+
+    Raises
+    ------
+    ReadError
+        If it is something else, or the file cannot be read.
+    EmptyDataError
+        If there is no row or no column.
+
+    Examples
+    --------
     >>> load(pl.DataFrame({"A": [1.5, 2.5]}), "muenster").shape
     (2, 1)
     """
@@ -36,6 +60,7 @@ def load(source: Any, owner: str) -> pl.DataFrame:
         frame = source.collect()
     elif isinstance(source, str | Path):
         frame = _load_path(Path(source), owner)
+    # by what it can do: pandas is not imported, since it need not be installed
     elif hasattr(source, "dtypes") and hasattr(source, "columns") and hasattr(source, "isna"):
         frame = _from_pandas(source)
     else:
@@ -53,6 +78,18 @@ def load(source: Any, owner: str) -> pl.DataFrame:
 def ordered_columns(source: Any) -> frozenset[str]:
     """The columns of a pandas frame that are ordered categories, and so ordinal; polars has no such type.
 
+    Parameters
+    ----------
+    source : object
+        Whatever :func:`load` takes.
+
+    Returns
+    -------
+    frozenset of str
+        Empty for all that is not pandas.
+
+    Examples
+    --------
     >>> ordered_columns(pl.DataFrame({"A": [1]}))
     frozenset()
     """
@@ -67,7 +104,7 @@ def _load_path(path: Path, owner: str) -> pl.DataFrame:
     suffix = path.suffix.lower()
     try:
         if suffix == ".parquet":
-            return pl.read_parquet(path, glob=False)
+            return pl.read_parquet(path, glob=False)  # a file named data[1].parquet is a file, not a pattern
         if suffix == ".csv":
             return _read_csv(path)
     except pl.exceptions.NoDataError:
@@ -86,12 +123,15 @@ def _read_csv(path: Path) -> pl.DataFrame:
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise ReadError(f"{str(path)!r} is UTF-16 text; save it as UTF-8.")
     header = next(csv.reader(io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="")), [])
+    # An error rather than a guess of the separator: "1,5;2,5" read with the wrong one gives numbers, and wrong ones.
     if len(header) == 1 and (";" in header[0] or "\t" in header[0]):
         raise ReadError(f"The header of {str(path)!r} is {header[0]!r}: it looks separated by semicolons or tabs; save it with commas.")
     names = [name.strip() for name in header]
     for name in names:
         if names.count(name) > 1:
             raise ReadError(f"{str(path)!r} has two columns named {name!r}; every column needs a name of its own.")
+    # Everything as text: types that the reader inferred would follow its own rules for quotes, missing values and the first rows; they
+    # follow ours, over all rows. Names are those read above: polars would keep their spaces, and rename what is there twice.
     raw = pl.read_csv(data, infer_schema=False, has_header=True, raise_if_empty=True)
     raw.columns = names
     return raw.select(_typed(raw[name]) for name in names)
@@ -105,6 +145,7 @@ def _typed(column: pl.Series) -> pl.Series:
         numbers = text.cast(dtype, strict=False)
         if numbers.null_count() == text.null_count():
             return numbers
+    # numbers before booleans: a column of 0 and 1 is integers, and becomes binary by its values
     lower = text.str.to_lowercase()
     if lower.drop_nulls().is_in(list(_BOOLEANS)).all():
         return lower.replace_strict(_BOOLEANS, return_dtype=pl.Boolean)

@@ -21,8 +21,23 @@ Spec = Variable | str | Kind | tuple[str | Kind, Iterable[Any]]
 
 
 class Schema(Mapping[str, Variable]):
-    """The variables of a study, sorted by name.
+    """The variables of a study, sorted by name: a mapping from names to :class:`Variable`.
 
+    Parameters
+    ----------
+    variables : mapping or iterable of Variable
+        A mapping gives, by name, a kind (``"continuous"``; ``"binary"`` with the levels 0 and 1), a pair of kind and levels, or a
+        :class:`Variable`.
+
+    Raises
+    ------
+    SchemaError
+        If a variable is there twice, or under another name than its own.
+    KindError, LevelConflictError
+        If kind and levels do not fit together.
+
+    Examples
+    --------
     >>> schema = Schema({"age": "continuous", "stage": ("ordinal", ["I", "II", "III"]), "smoker": "binary"})
     >>> list(schema)
     ['age', 'smoker', 'stage']
@@ -37,6 +52,7 @@ class Schema(Mapping[str, Variable]):
             found = [_variable(name, spec) for name, spec in variables.items()]
         else:
             found = list(variables)
+        # sorted: columns, digests and answers are in this order at every site, however each of them wrote its schema
         self._variables = {v.name: v for v in sorted(found, key=lambda v: v.name)}
         if len(self._variables) < len(found):
             names = [v.name for v in found]
@@ -106,6 +122,8 @@ def unite(sites: Mapping[str, Mapping[str, Declaration]]) -> Schema:
 
 
 def _unite_one(name: str, held: list[tuple[str, Declaration]]) -> Variable:
+    # Kinds are never reconciled, say from ordinal and continuous to continuous: that would be a modelling decision, made by which sites
+    # happen to take part. Only a kind guessed from a single value gives way.
     firm = [(site, d) for site, d in held if not d.only] or held
     first_site, first = firm[0]
     kind = first.variable.kind
@@ -123,6 +141,8 @@ def _unite_one(name: str, held: list[tuple[str, Declaration]]) -> Variable:
 
 def _unite_levels(name: str, kind: Kind, held: list[tuple[str, Declaration]]) -> tuple[str, ...]:
     declared = [(site, d.variable.levels) for site, d in held if d.declared_levels]
+    # Levels that were only seen are united, since a level that nobody has at one site is no disagreement. Levels that were declared are
+    # somebody's word on order and completeness: two such words must be equal, and all that was seen must be among them.
     if not declared:
         levels = sort_levels(level for _, d in held for level in ((d.only,) if d.only else d.variable.levels))
         if kind is Kind.BINARY and set(levels) <= {"0", "1"}:

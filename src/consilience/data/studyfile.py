@@ -28,14 +28,34 @@ __all__ = ["StudyFile", "read_study", "write_study"]
 
 @dataclass(frozen=True, slots=True)
 class StudyFile:
-    """What a study file says."""
+    """What a study file says.
+
+    Attributes
+    ----------
+    schema : Schema
+        Kinds and levels.
+    files : dict of str to Path
+        The file of each site.
+    """
 
     schema: Schema
     files: dict[str, Path]
 
 
 def write_study(path: Path, schema: Schema, files: Mapping[str, str], comment: str = "") -> None:
-    """Write a study file; ``files`` maps sites to their files, as seen from the folder of ``path``."""
+    """Write a study file.
+
+    Parameters
+    ----------
+    path : Path
+        Where.
+    schema : Schema
+        Kinds and levels.
+    files : mapping of str to str
+        The file of each site, as seen from the folder of ``path``.
+    comment : str, optional
+        Lines at the beginning.
+    """
     lines = [f"# {line}" for line in comment.splitlines()]
     for variable in schema.values():
         lines += ["", f"[variables.{_text(variable.name)}]", f"kind = {_text(variable.kind.value)}"]
@@ -52,7 +72,22 @@ def _text(value: str) -> str:
 
 
 def read_study(path: Path) -> StudyFile:
-    """Read a study file. What is wrong with it is a ``ReadError`` that names the entry."""
+    """Read a study file.
+
+    Parameters
+    ----------
+    path : Path
+        A TOML file as :func:`write_study` writes it.
+
+    Returns
+    -------
+    StudyFile
+
+    Raises
+    ------
+    ReadError
+        If something is wrong with it; the message names the entry.
+    """
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

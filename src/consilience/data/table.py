@@ -69,6 +69,7 @@ class Table:
 
     def complete(self, variables: Iterable[str]) -> Rows:
         """The rows that have a value for every one of ``variables`` (all of which must be held)."""
+        # by the incomplete variables alone: where few columns have gaps, hundreds of variable sets share a handful of selections
         key = frozenset(name for name in variables if name in self._missing)
         found = self._rows.get(key)
         if found is None:
@@ -76,7 +77,7 @@ class Table:
         return found
 
     def _select(self, key: frozenset[str]) -> Rows:
-        if not key:
+        if not key:  # None and not all indices: taking every row would copy every column
             return Rows(key, None, self.n_rows)
         index = np.flatnonzero(~np.logical_or.reduce([self._missing[name] for name in sorted(key)]))
         return Rows(key, index, len(index))
@@ -105,9 +106,11 @@ def _encode_levels(column: pl.Series, variable: Variable, owner: str) -> Codes:
         )
     if column.dtype.is_float():
         column = column.fill_nan(None)
+    # labels are made per distinct value, not per row: they are Python calls
     values = column.unique().drop_nulls().to_list()
     mapping: Mapping[object, int] = {value: code[level_label(value)] for value in values}
     if column.dtype in (pl.Categorical,) or isinstance(column.dtype, pl.Enum):
         column = column.cast(pl.String)
     encoded = column.replace_strict(mapping, default=None, return_dtype=pl.Int32)
+    # -1 for missing: no level has it, and counting levels (np.bincount) refuses it
     return encoded.fill_null(-1).to_numpy().astype(np.int32)

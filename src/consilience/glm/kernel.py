@@ -11,6 +11,9 @@ Conventions, the same in every kernel:
 A kernel works in two phases so that a search over intercepts alone stays cheap: :meth:`Kernel.linear` costs O(n p) and depends on
 the shared parameters only; :meth:`Kernel.rows` and :meth:`Kernel.intercept_terms` cost O(n); :meth:`Kernel.full` costs O(n p²).
 Kernels are pure functions of arrays: no options, no environment, no I/O.
+
+Observed and not expected information: for the logit and the multinomial model they are the same; for the two ordinal ones only the observed
+one is minus a second derivative, which is what makes the steps Newton's and the Schur complement the curvature of the profile likelihood.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ from consilience.glm.kernel import Floats
 __all__ = ["HEADER", "Family", "Ordinal", "Shape", "SiteEffects", "Total", "answer_size", "family_of", "n_parameters", "pack", "unpack"]
 
 HEADER = 4
+"""Numbers before the score: infeasible, objective, barrier, slack."""
 
 
 class Family(StrEnum):
@@ -56,7 +57,7 @@ def family_of(kind: Kind, n_levels: int, ordinal: Ordinal) -> Family:
     >>> family_of(Kind.ORDINAL, 4, Ordinal.PROPORTIONAL).value, family_of(Kind.MULTINOMIAL, 2, Ordinal.PROPORTIONAL).value
     ('proportional', 'logit')
     """
-    if n_levels == 2:
+    if n_levels == 2:  # with two levels all four models are the same one, and the logit is the cheapest to fit
         return Family.LOGIT
     return Family.MULTINOMIAL if kind is Kind.MULTINOMIAL else Family(ordinal.value)
 
@@ -113,7 +114,7 @@ def answer_size(n: int) -> int:
     return HEADER + n + n * (n + 1) // 2
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=256)  # a batch has few different sizes, and asks for each thousands of times
 def _triangle(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return np.triu_indices(n)
 
@@ -137,6 +138,7 @@ def pack(total: Total) -> Floats:
     array([[2.]])
     """
     head = [float(total.infeasible), total.objective, total.barrier, total.slack]
+    # Every number is one that may be added over sites: hence a count where a flag would do, and no rank, maximum or ratio anywhere.
     return np.concatenate([head, total.score, total.info[_triangle(len(total.score))]])
 
 
@@ -146,4 +148,5 @@ def unpack(vector: Floats, n: int) -> Total:
     rows, columns = _triangle(n)
     info[rows, columns] = vector[HEADER + n :]
     info[columns, rows] = vector[HEADER + n :]
+    # a count of sites, so one or more means yes; 0.5 asks nothing of its last bit
     return Total(vector[0] > 0.5, float(vector[1]), float(vector[2]), float(vector[3]), vector[HEADER : HEADER + n], info)

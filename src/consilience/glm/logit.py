@@ -16,7 +16,7 @@ def sigmoid(z: Floats) -> tuple[Floats, Floats]:
     >>> sigmoid(np.array([0.0, 800.0]))
     (array([0.5, 1. ]), array([6.93147181e-01, 8.00000000e+02]))
     """
-    e = np.exp(-np.abs(z))
+    e = np.exp(-np.abs(z))  # never above one; σ and the logarithm both follow from it, and exponentials are what a pass costs
     mu = np.where(z >= 0, 1.0, e)
     mu /= 1.0 + e
     return mu, np.maximum(z, 0.0) + np.log1p(e)
@@ -44,6 +44,7 @@ class Logit(Kernel):
     def start(self, shared: Floats) -> Floats:
         del shared
         positive = float(self.ones.sum())
+        # the intercept at zero slopes, exactly. Finite: a site with one level only has no kernel
         return np.array([np.log(positive / (self.total - positive))])
 
     def linear(self, shared: Floats) -> Floats:
@@ -54,7 +55,7 @@ class Logit(Kernel):
         del shared
         z = eta + intercepts[0]
         mu, softplus = sigmoid(z)
-        if self.w is None:
+        if self.w is None:  # rows that were not compressed: a pass less than multiplying with ones
             loglik = float(self.y @ z - softplus.sum())
             residual, weight = self.y - mu, mu * (1.0 - mu)
         else:

@@ -33,6 +33,7 @@ class Multinomial(Kernel):
         self.observed[np.searchsorted(present, y), np.arange(n)] = 1.0 if w is None else w
         self.counts = self.observed.sum(axis=1)
         self.observed_sums = self.observed @ self.X1.T
+        # two baselines: level 0 for the slopes, the same at all sites; for the intercepts a level that this site has
         self.free = np.flatnonzero(present != reference)
         sloped = np.flatnonzero(present != 0)
         # where the parameters of the levels present sit: in a (level, column) grid here, and in the parameter vector
@@ -59,7 +60,7 @@ class Multinomial(Kernel):
         shift = np.zeros((len(self.present), 1))
         shift[self.free, 0] = intercepts
         z = eta + shift
-        z -= z.max(axis=0)
+        z -= z.max(axis=0)  # no overflow, and at least one term of the sum below is 1: its logarithm is fine
         reached = float(np.vdot(self.observed, z))
         np.exp(z, out=z)
         total = z.sum(axis=0)
@@ -78,6 +79,8 @@ class Multinomial(Kernel):
         (probability,) = terms.arrays
         q, n = self.X1.shape
         levels = len(self.present)
+        # H = Σ_rows w (diag π - ππᵀ) ⊗ xxᵀ: one product of all (level, column) pairs gives ππᵀ ⊗ xxᵀ, and the diagonal blocks are added.
+        # A loop over pairs of levels would do the same in L²/2 small products.
         spread = (probability[:, None, :] * self.X1).reshape(levels * q, n)
         weighted = spread if self.w is None else spread * self.w
         sums = weighted.reshape(levels, q, n).sum(axis=2)
@@ -87,6 +90,7 @@ class Multinomial(Kernel):
         for level in range(levels):
             block = slice(level * q, (level + 1) * q)
             all_info[block, block] += diagonal[:, block]
+        # slopes of levels that the site lacks keep their zeros: nothing is known of them here
         size = self.n_shared + self.n_intercepts
         score, info = np.zeros(size), np.zeros((size, size))
         score[self.target] = all_scores[self.grid]

@@ -45,6 +45,8 @@ class Proportional(Kernel):
 
     def _map(self, n_thresholds: int, *, own_intercept: bool) -> Floats:
         """θ as a linear map of (τ_2, …, τ_{J-1}, α)."""
+        # Half a row more on each side (Haldane's ½): a threshold below or above all rows of the site keeps a share inside (0, 1). The
+        # weight of a threshold is the rows beside it times σ(1-σ) there, the information about it at zero slopes.
         share = (np.cumsum(self.counts)[:-1] + 0.5) / (self.counts.sum() + 1.0)
         weight = (self.counts[:-1] + self.counts[1:]) * share * (1.0 - share)
         weight = weight / weight.sum() if own_intercept else np.full(n_thresholds, 1.0 / n_thresholds)
@@ -57,8 +59,9 @@ class Proportional(Kernel):
         gaps = np.concatenate([[0.0], shared[self.p :]])
         levels = np.cumsum(self.counts)[:-1]
         total = self.counts.sum()
+        # start at the threshold that splits the site's rows most evenly: the one it knows most about
         middle = int(np.argmin(np.abs(levels - total / 2)))
-        share = min(max(levels[middle], 0.5), total - 0.5) / total
+        share = min(max(levels[middle], 0.5), total - 0.5) / total  # half a row away from 0 and 1: finite log-odds
         offset = self.to_thresholds[middle, :-1] @ gaps[1:]
         return np.array([np.log(share / (1.0 - share)) - offset])
 
@@ -69,6 +72,8 @@ class Proportional(Kernel):
     def rows(self, eta: Floats, shared: Floats, intercepts: Floats) -> RowTerms:
         theta = self.to_thresholds @ np.concatenate([shared[self.p :], intercepts])
         gaps = np.diff(theta)
+        # Gaps are the same for all rows, so the order of thresholds is checked once, and needs no barrier: the observed middle levels
+        # keep their gaps open by their own likelihood, and every level has been observed somewhere.
         if (gaps <= 0).any():
             return RowTerms(-np.inf, feasible=False)
         upper, softplus_u = sigmoid(eta[self.above] - np.repeat(theta, self.sizes_above))  # σ(-u) and -log σ(u)
@@ -81,7 +86,7 @@ class Proportional(Kernel):
             loglik = -float(w_above @ softplus_u) - float(w_below @ softplus_l)
             upper, f_upper = upper * w_above, f_upper * w_above
             lower, f_lower = lower * w_below, f_lower * w_below
-        middle, closeness = self.counts[1:-1], -np.expm1(-gaps)
+        middle, closeness = self.counts[1:-1], -np.expm1(-gaps)  # expm1: 1 - e^{-g} would lose all digits of a narrow gap
         loglik += float(middle @ np.log(closeness))
         q = np.exp(-gaps) / closeness
         return RowTerms(loglik, (upper, lower, f_upper, f_lower, middle * q, middle * q * (1.0 + q)))

@@ -28,6 +28,24 @@ from consilience.glm.proportional import Proportional
 __all__ = ["WarmStart", "answer", "make_kernel"]
 
 MOST_INNER_STEPS = 200
+"""Steps of one search over intercepts. They cost a pass over the site's rows each, but no round. Three are many, since the search begins
+where the last one's end is predicted to have moved; next to a barrier thirty were seen."""
+SHORT_STEP, MISSED_GAIN = 1e-4, 1e-13
+"""A search ends a step early when that step is short and gain × step, the order of what the correction to second order leaves out, is
+below this share of ℓ. The last pass over the rows would only confirm it: without this there were 1.8 times as many passes, and statistics
+were the same to 1e-10."""
+NO_GAIN = 1e-15
+"""A search always ends when its next step gains less than this share of ℓ: more, float64 cannot tell."""
+LONGEST_STEP = 5.0
+"""An intercept moves by at most this much at a time. On the flat tail of a logistic curve Newton's step is e^|z|, thousands at z = 10, past
+the maximum and far out on the other tail; five changes odds by a factor of 150."""
+ROUNDING = 1e-11
+"""A fall of ℓ below this share is rounding, as in :data:`consilience.glm.solver.ROUNDING`."""
+SHORTEST_STEP = 1e-14
+"""Halving stops here: less does not move an intercept of ordinary size."""
+LARGEST_CORRECTION = 1e-6
+"""A last step that would still gain more than this share of ℓ is no end of a search: the search got stuck, and β counts as out of reach.
+The server then shortens its step, as for any point that is not feasible."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,6 +68,8 @@ def make_kernel(design: Design, shape: Shape, effects: SiteEffects, mu: float) -
     and contributes exactly nothing.
     """
     X, y, w = design.columns, design.response, design.weights
+    # joint and none must keep every parameter that the server's vector has a place for, whatever this site lacks; only a site that
+    # maximises over its intercepts itself may leave out those that are at infinity
     own = effects in (SiteEffects.PROFILED, SiteEffects.COORDINATE)
     present = np.flatnonzero(np.bincount(y, minlength=shape.n_levels))
     if len(y) == 0 or (own and len(present) < 2):
@@ -64,6 +84,7 @@ def make_kernel(design: Design, shape: Shape, effects: SiteEffects, mu: float) -
         return Generalized(X, y, w, shape.n_levels, mu)
     if not own:
         return Multinomial(X, y, w, shape.n_levels, np.arange(shape.n_levels), 0)
+    # the most frequent level as the reference of the intercepts: its count is far from zero, so no log-ratio to it is wild
     counts = np.bincount(y, weights=w, minlength=shape.n_levels)
     return Multinomial(X, y, w, shape.n_levels, present, int(np.argmax(counts)))
 
@@ -93,6 +114,8 @@ def answer(
 
 def _profile(kernel: Kernel, shared: Floats, warm: WarmStart | None, *, schur: bool) -> tuple[Total, WarmStart | None]:
     eta = kernel.linear(shared)
+    # The inner search is done here and not in the outer steps because it costs no round, and because only its end makes ℓ a function of β
+    # alone: the server then sees a concave function, whose score and information are exact (the envelope theorem).
     intercepts, terms = _search(kernel, eta, shared, warm)
     p = kernel.n_shared
     nowhere = Total(True, 0.0, 0.0, 0.0, np.zeros(p), np.zeros((p, p)))
@@ -102,14 +125,15 @@ def _profile(kernel: Kernel, shared: Floats, warm: WarmStart | None, *, schur: b
     g_b, g_a = evaluation.score[:p], evaluation.score[p:]
     h_bb, h_ba, h_aa = evaluation.info[:p, :p], evaluation.info[:p, p:], evaluation.info[p:, p:]
     solved = _solve(h_aa, np.concatenate([h_ba.T, g_a[:, None]], axis=1))
-    slope, last_step = -solved[:, :p], solved[:, p]
+    slope, last_step = -solved[:, :p], solved[:, p]  # slope is dα/dβ along the maximum, by the implicit function theorem
     # the search over α stops a step short of its end; these terms add that step to second order
     correction = 0.5 * float(g_a @ last_step)
-    if not 0.0 <= correction <= 1e-6 * (1.0 + abs(terms.loglik)):  # the search got stuck: this β is out of reach
+    if not 0.0 <= correction <= LARGEST_CORRECTION * (1.0 + abs(terms.loglik)):
         return nowhere, warm
     objective = terms.loglik + terms.barrier + correction
     score = g_b - h_ba @ last_step
     info = h_bb + h_ba @ slope if schur else h_bb
+    # only the upper triangle travels: a matrix that is symmetric up to rounding alone would lose half of what it says
     total = Total(False, objective, terms.barrier, terms.slack, score, 0.5 * (info + info.T))
     return total, WarmStart(shared, intercepts + last_step, slope)
 
@@ -123,6 +147,8 @@ def _search(kernel: Kernel, eta: Floats, shared: Floats, warm: WarmStart | None)
         terms = kernel.rows(eta, shared, intercepts)
         if not terms.feasible:  # slopes so large that rounding leaves no room between thresholds
             return intercepts, terms
+        # A repaired point may be next to the boundary and far from the maximum: under a weak barrier a search would creep along the wall.
+        # Down a path of weaker and weaker barriers each search begins well inside. A safeguard that random studies hardly need.
         for soft in kernel.softer():
             intercepts, _ = _climb(soft, eta, shared, intercepts, soft.rows(eta, shared, intercepts))
         terms = kernel.rows(eta, shared, intercepts)
@@ -141,28 +167,29 @@ def _climb(kernel: Kernel, eta: Floats, shared: Floats, intercepts: Floats, term
             size = float(np.max(np.abs(step), initial=0.0))
             # Beyond the second-order correction made later, what is missed is of the order gain × size; next to a barrier
             # no step is short, and the gain itself must vanish.
-            smooth = terms.barrier == 0.0 and size <= 1e-4 and gain * size <= 1e-13 * (1.0 + abs(terms.loglik))
-            if smooth or gain <= 1e-15 * (1.0 + abs(terms.loglik)):
+            smooth = terms.barrier == 0.0 and size <= SHORT_STEP and gain * size <= MISSED_GAIN * (1.0 + abs(terms.loglik))
+            if smooth or gain <= NO_GAIN * (1.0 + abs(terms.loglik)):
                 break
-            if size > 5.0:  # far out on a flat tail the quadratic model overshoots
-                step = step * (5.0 / size)
+            if size > LONGEST_STEP:  # far out on a flat tail the quadratic model overshoots
+                step = step * (LONGEST_STEP / size)
         trial = kernel.rows(eta, shared, intercepts + step)
-        floor = terms.loglik + terms.barrier - 1e-11 * (1.0 + abs(terms.loglik))
+        floor = terms.loglik + terms.barrier - ROUNDING * (1.0 + abs(terms.loglik))
         accepted = trial.feasible and trial.loglik + trial.barrier >= floor
         if accepted:
             intercepts, terms = intercepts + step, trial
         else:
             step = 0.5 * step
-            if float(np.max(np.abs(step), initial=0.0)) < 1e-14:
+            if float(np.max(np.abs(step), initial=0.0)) < SHORTEST_STEP:
                 break
     return intercepts, terms
 
 
 def _solve(matrix: Floats, right: Floats) -> Floats:
     if matrix.shape == (1, 1):
+        # the usual case, and no call into linear algebra; a weight of zero means that rounding sees no curvature: stay
         return right / matrix[0, 0] if matrix[0, 0] > 0 else np.zeros_like(right)
     try:
         solved: Floats = np.linalg.solve(matrix, right).astype(np.float64, copy=False)
-    except np.linalg.LinAlgError:
+    except np.linalg.LinAlgError:  # flat in some direction of α: the shortest solution does not move along it
         solved = np.linalg.lstsq(matrix, right, rcond=None)[0].astype(np.float64, copy=False)
     return solved

@@ -19,9 +19,12 @@ MASK_STREAM = b"consilience/secagg/1/mask-stream"
 ROSTER = b"consilience/secagg/1/roster"
 
 FINGERPRINT_BYTES = 32
+"""A whole SHA-256 digest. A shorter one would be easier to read aloud, and easier to find a second key for."""
 SECRET_BYTES = 32
 MAX_RUN_ID_BYTES = 255
+"""Long enough for any id, and an id from the server cannot be a megabyte in every error and log."""
 MAX_ROUND_ID = 2**64 - 1
+"""Eight bytes in the derivation of a mask."""
 
 
 def pack(*parts: bytes) -> bytes:
@@ -30,6 +33,7 @@ def pack(*parts: bytes) -> bytes:
     >>> pack(b"ab", b"", b"c")
     b'\x00\x00\x00\x02ab\x00\x00\x00\x00\x00\x00\x00\x01c'
     """
+    # lengths and not separators: any byte may occur in a key, so no separator is safe
     return b"".join(len(part).to_bytes(4, "big") + part for part in parts)
 
 
@@ -74,6 +78,7 @@ def check_round_id(round_id: int) -> int:
     >>> check_round_id(0)
     0
     """
+    # bool is an int in Python, and True would claim round 1
     if not isinstance(round_id, int) or isinstance(round_id, bool) or not 0 <= round_id <= MAX_ROUND_ID:
         raise RoundNumberError(f"A round id must be a whole number from 0 to {MAX_ROUND_ID}; got {round_id!r}.")
     return round_id

@@ -29,7 +29,7 @@ from consilience.secagg.roster import Roster
 __all__ = ["mask", "pair_stream", "stream_key"]
 
 _KEY_BYTES: Final = 32
-_NONCE: Final = bytes(16)  # block counter and nonce
+_NONCE: Final = bytes(16)  # block counter and nonce; each key serves one stream, so no nonce can repeat under it
 _ZEROS: Final = memoryview(bytes(CHUNK * WORD_BYTES))
 
 
@@ -56,9 +56,37 @@ def pair_stream(secret: bytes, round_id: int, roster: Roster, n: int) -> RingVec
 def mask(vector: RingVector, own: bytes, secrets: Mapping[bytes, bytes], round_id: int, roster: Roster, context: bytes = b"") -> RingVector:
     """``vector`` under the masks that the site ``own`` shares with every other site of ``roster``.
 
-    ``secrets`` has the pair's secret under each other site's fingerprint, no more and no fewer: :class:`PairSecretsError`.
     The round must have been claimed in the run's :class:`~consilience.secagg.rounds.RoundBook`; this function keeps no memory.
 
+    Parameters
+    ----------
+    vector : RingVector
+        What the site would send in the clear.
+    own : bytes
+        Its fingerprint.
+    secrets : mapping of bytes to bytes
+        The pair's secret under each other site's fingerprint, no more and no fewer.
+    round_id : int
+        From 0 to 2⁶⁴ - 1, never used before in this run.
+    roster : Roster
+        All sites of the round.
+    context : bytes, optional
+        A digest of what was asked. Sites that were asked different things derive different masks.
+
+    Returns
+    -------
+    RingVector
+        Uniform noise to whoever lacks one of the secrets.
+
+    Raises
+    ------
+    PairSecretsError
+        If a secret is missing, or one is there too many.
+    NotInRosterError
+        If ``own`` is not in the roster.
+
+    Examples
+    --------
     >>> low, high = bytes([1]) * 32, bytes([2]) * 32
     >>> roster = Roster(b"run 7", [low, high])
     >>> a, b = RingVector.zeros(3), RingVector.zeros(3)
@@ -68,6 +96,7 @@ def mask(vector: RingVector, own: bytes, secrets: Mapping[bytes, bytes], round_i
     """
     _check_secrets(own, secrets, roster)
     info = _info(round_id, roster, context)
+    # the order of fingerprints decides who adds: both sides know it, and it needs no message. It does not matter which way round.
     streams = [(own < other, _keystream(_expand(secret, info))) for other, secret in secrets.items()]
     masked = vector.words.copy()
     buffer = np.empty((min(CHUNK, len(masked)), 2), LIMB)
@@ -79,6 +108,8 @@ def mask(vector: RingVector, own: bytes, secrets: Mapping[bytes, bytes], round_i
 def _mask_chunk(words: Words, streams: Sequence[tuple[bool, CipherContext]], buffer: Words) -> None:
     """Add or subtract, in place, the next words of every stream."""
     buffer = buffer[: len(words)]
+    # a stream cipher is asked for its key stream by encrypting zeros; into one buffer, since a mask for each of many sites would be
+    # as many vectors as there are sites
     stream_bytes, zeros = buffer.data.cast("B"), _ZEROS[: buffer.nbytes]
     running = Accumulator(words)
     for adds, stream in streams:
@@ -92,10 +123,12 @@ def _mask_chunk(words: Words, streams: Sequence[tuple[bool, CipherContext]], buf
 
 def _info(round_id: int, roster: Roster, context: bytes = b"") -> bytes:
     parts = (MASK_STREAM, check_round_id(round_id).to_bytes(8, "big"), roster.digest)
+    # no empty part without a context: the known answers of a stream do not depend on whether callers have one
     return pack(*parts, context) if context else pack(*parts)
 
 
 def _expand(secret: bytes, info: bytes) -> bytes:
+    # expand without extract: a pair's secret is HKDF output already, uniform and of full length (RFC 5869, section 3.3)
     return HKDFExpand(hashes.SHA256(), _KEY_BYTES, info).derive(check_length("A pair's secret", secret, SECRET_BYTES))
 
 
@@ -106,6 +139,7 @@ def _keystream(key: bytes) -> CipherContext:
 def _check_secrets(own: bytes, secrets: Mapping[bytes, bytes], roster: Roster) -> None:
     roster.require(own)
     others = set(roster) - {own}
+    # one too few and the mask of that pair stays in the sum, which is then noise; one too many likewise. Better an error here than there
     missing, excess = others - secrets.keys(), secrets.keys() - others
     if missing:
         raise PairSecretsError(f"Every other site of the roster needs a pair secret; {fingerprint_text(min(missing))} has none.")

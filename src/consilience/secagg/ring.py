@@ -14,6 +14,15 @@ bytes      16 per number, least significant first
 
 Limbs alternate in memory, low before high, which is the order of the bytes on the wire and of the mask streams: neither
 needs to be rearranged.
+
+What else was considered:
+
+- *Masks on floating-point numbers.* A sum of floats depends on its order, so masks would not cancel exactly, and a float masked with noise
+  of finite size is not uniform: it says something about what it hides. In a ring the masked number is uniform whatever it was.
+- *64 bits.* Log-likelihoods, scores and cross-products in one vector span more than the 19 digits there are; with one scale per entry the
+  scales would have to be agreed, and would tell sizes. 128 bits hold 2⁶² before the point and twenty decimals after it.
+- *Integers modulo a prime.* Secret sharing needs a field; additive masks do not. Modulo 2¹²⁸ a reduction is what the processor does anyway.
+- *Python's integers.* Exact as well, and seventy times slower on vectors of 20,000 numbers.
 """
 
 from __future__ import annotations
@@ -32,16 +41,31 @@ Words = npt.NDArray[np.uint64]  #: (n, 2): low and high limbs
 Floats = npt.NDArray[np.float64]
 
 LIMB: Final = np.dtype("<u8")
+"""Least significant byte first on every machine: bytes are the same on the wire, and masks agree."""
 WORD_BYTES: Final = 16
 LIMIT: Final = 2.0**62
+"""The largest magnitude of a sum. The ring ends at 2⁶³; a bit is left for what rounding of the terms adds."""
 CHUNK: Final = 8192
+"""Numbers worked on at a time: 128 KiB of limbs, which with a few temporaries stay in a core's second-level cache."""
 _ONES: Final = np.uint64(2**64 - 1)
 _MAX_CARRIES: Final = 127  # what an int8 holds in either direction
 
 
 class RingVector:
-    """A vector of ring numbers; it cannot be changed. ``words`` is its (n, 2) array of limbs, taken over without a copy.
+    """A vector of ring numbers; it cannot be changed.
 
+    Parameters
+    ----------
+    words : ndarray of uint64, shape (n, 2)
+        Low and high limbs, taken over without a copy.
+
+    Raises
+    ------
+    RingShapeError
+        If ``words`` has another shape or type.
+
+    Examples
+    --------
     >>> a, b = encode([1.5, -2.0]), encode([0.25, 7.0])
     >>> decode(a + b), decode(a - b), len(a)
     (array([1.75, 5.  ]), array([ 1.25, -9.  ]), 2)
@@ -57,23 +81,56 @@ class RingVector:
     def __init__(self, words: Words) -> None:
         if words.ndim != 2 or words.shape[1] != 2 or words.dtype != LIMB:
             raise RingShapeError(f"Ring numbers must be an (n, 2) array of unsigned 64-bit limbs; got {words.shape} of {words.dtype}.")
+        # a view, so that the caller's own array stays writable
         self.words = words.view()
         self.words.flags.writeable = False
 
     @classmethod
     def zeros(cls, n: int) -> RingVector:
-        """``n`` zeros: what a site sends that has nothing to contribute."""
+        """``n`` zeros: what a site sends that has nothing to contribute.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+
+        Returns
+        -------
+        RingVector
+        """
         return cls(np.zeros((n, 2), LIMB))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> RingVector:
-        """The vector in ``data``, 16 bytes per number, least significant first. Every 16 bytes are some number."""
+        """The vector in ``data``. Every 16 bytes are some number.
+
+        Parameters
+        ----------
+        data : bytes
+            16 bytes per number, least significant first.
+
+        Returns
+        -------
+        RingVector
+
+        Raises
+        ------
+        RingShapeError
+            If the length is no multiple of 16.
+        """
         if len(data) % WORD_BYTES:
             raise RingShapeError(f"Ring numbers take {WORD_BYTES} bytes each; got {len(data)} bytes, which is no multiple of it.")
+        # bytes() copies only what could still be changed, such as a bytearray
         return cls(np.frombuffer(bytes(data), LIMB).reshape(-1, 2))
 
     def to_bytes(self) -> bytes:
-        """The vector as it travels, 16 bytes per number, least significant first."""
+        """The vector as it travels.
+
+        Returns
+        -------
+        bytes
+            16 per number, least significant first.
+        """
         return self.words.tobytes()
 
     def __add__(self, other: RingVector) -> RingVector:
@@ -116,6 +173,7 @@ class Accumulator:
     def __init__(self, words: Words) -> None:
         self._words = words
         self._low, self._high = words[:, 0], words[:, 1]
+        # comparisons write booleans; the same bytes read as int8 are the carries 0 and 1, without a conversion
         self._flag = np.empty(len(words), np.bool_)
         self._carried = self._flag.view(np.int8)
         self._carries = np.zeros(len(words), np.int8)
@@ -132,13 +190,14 @@ class Accumulator:
     def subtract(self, words: Words) -> Accumulator:
         """Subtract one vector's limbs."""
         self._before(words)
-        np.less(self._low, words[:, 0], out=self._flag)
+        np.less(self._low, words[:, 0], out=self._flag)  # before the difference, which would hide it: a borrow is due where less is left
         np.subtract(self._words, words, out=self._words)
         np.subtract(self._carries, self._carried, out=self._carries)
         return self
 
     def settle(self) -> None:
         """Bring all carries into the high limbs. The accumulator may go on afterwards."""
+        # through int64: a count of -1 must become 2⁶⁴ - 1, not 255
         np.add(self._high, self._carries.astype(np.int64).view(np.uint64), out=self._high)
         self._carries.fill(0)
         self._pending = 0
@@ -154,6 +213,22 @@ class Accumulator:
 def total(vectors: Iterable[RingVector]) -> RingVector:
     """The sum of one vector or more, the same in whatever order they come.
 
+    Parameters
+    ----------
+    vectors : iterable of RingVector
+        One at least, all of one length.
+
+    Returns
+    -------
+    RingVector
+
+    Raises
+    ------
+    RingShapeError
+        If there is none, or their lengths differ.
+
+    Examples
+    --------
     >>> decode(total(encode([x]) for x in (1e15, 2.0**-60, -1e15))) == 2.0**-60
     array([ True])
     """
@@ -172,15 +247,33 @@ def total(vectors: Iterable[RingVector]) -> RingVector:
 def encode(values: npt.ArrayLike, terms: int = 1) -> RingVector:
     """Fixed point of a one-dimensional float64 array that will be one of ``terms`` summands.
 
-    :class:`RingRangeError` names the first number that is NaN, infinite or beyond ±2⁶² / ``terms``.
+    Parameters
+    ----------
+    values : array_like of float, shape (n,)
+        The numbers.
+    terms : int, default 1
+        How many vectors will be added. Each may use its share of the range, so that the sum cannot wrap.
 
+    Returns
+    -------
+    RingVector
+
+    Raises
+    ------
+    RingRangeError
+        Names the first number that is NaN, infinite or beyond ±2⁶² / ``terms``.
+    RingShapeError
+        If ``values`` is not one-dimensional.
+
+    Examples
+    --------
     >>> encode([1.5, -2.0**-64]).words.tolist() == [[2**63, 1], [2**64 - 1, 2**64 - 1]]
     True
     """
     x = np.asarray(values, dtype=np.float64)
     if x.ndim != 1:
         raise RingShapeError(f"Numbers to encode must be a one-dimensional array; got {x.ndim} dimensions. Use ravel() first.")
-    _check_range(x, terms)
+    _check_range(x, terms)  # all of it before any of it: a vector leaves the site as a whole or not at all
     words = np.empty((len(x), 2), LIMB)
     for part in chunks(len(x)):
         _encode_chunk(x[part], words[part])
@@ -190,6 +283,17 @@ def encode(values: npt.ArrayLike, terms: int = 1) -> RingVector:
 def decode(vector: RingVector) -> Floats:
     """The nearest float64 of every number.
 
+    Parameters
+    ----------
+    vector : RingVector
+        As a rule a :func:`total`; a vector that is still masked decodes to noise.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+
+    Examples
+    --------
     >>> decode(encode([0.1, -3e-4, 2.0**62])) == [0.1, -3e-4, 2.0**62]
     array([ True,  True,  True])
     """
@@ -205,6 +309,7 @@ def chunks(n: int) -> Iterator[slice]:
 
 
 def _encode_chunk(x: Floats, words: Words) -> None:
+    # magnitude first, sign afterwards: ⌊x⌋ and x - ⌊x⌋ of a small negative x would round its fraction to 1, and -x would not become minus x
     magnitude = np.abs(x)
     whole = np.floor(magnitude)
     words[:, 0] = np.rint((magnitude - whole) * 2.0**64)  # below 2⁶⁴: a fraction is at most 1 - 2⁻⁵³
@@ -229,6 +334,7 @@ def _decode_chunk(words: Words) -> Floats:
 def _check_range(x: Floats, terms: int) -> None:
     if terms < 1:
         raise RingRangeError(f"A sum has at least 1 term; got {terms}.")
+    # by the number of terms, and not 2⁶² for each: K terms of 2⁶² wrap around unnoticed, and a wrapped sum is a wrong result, not an error
     limit = LIMIT / terms
     fits = np.abs(x) <= limit  # False for NaN
     if not fits.all():
@@ -242,6 +348,7 @@ def _check_range(x: Floats, terms: int) -> None:
 
 def _negate(words: Words, where: npt.NDArray[np.bool_]) -> None:
     """Two's complement in place: flip all bits, then add one."""
+    # without a branch per number: x ^ 0 + 0 leaves the others as they are
     low, high = words[:, 0], words[:, 1]
     flip = where * _ONES
     low ^= flip

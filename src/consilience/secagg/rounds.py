@@ -17,9 +17,18 @@ __all__ = ["RoundBook"]
 class RoundBook:
     """The rounds that one site has answered in one run. Claim a round *before* anything is masked for it.
 
-    :attr:`last` is the highest id claimed, None at the start. A site that starts again makes a new run key, and with it new
-    secrets and a new book; one that keeps its run key must keep ``last`` as well, and pass it in. Threads may share a book.
+    A site that starts again makes a new run key, and with it new secrets and a new book; one that keeps its run key must keep
+    :attr:`last` as well, and pass it in. Threads may share a book.
 
+    Parameters
+    ----------
+    run_id : bytes
+        The run, 1 to 255 bytes.
+    last : int, optional
+        The highest id that was claimed before; None at the start.
+
+    Examples
+    --------
     >>> book = RoundBook(b"run 7")
     >>> book.claim(0), book.claim(5), book.last
     (0, 5, 5)
@@ -41,8 +50,24 @@ class RoundBook:
         return self._last
 
     def claim(self, round_id: int) -> int:
-        """Return ``round_id``, used from now on. :class:`RepeatedRoundError` if it, or a later one, was claimed before."""
+        """Return ``round_id``, used from now on.
+
+        Parameters
+        ----------
+        round_id : int
+            From 0 to 2⁶⁴ - 1, higher than all before.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        RepeatedRoundError
+            If it, or a later one, was claimed before.
+        """
         check_round_id(round_id)
+        # compared and kept under one lock: two threads with the same id must not both find it new
         with self._lock:
             if self._last is not None and round_id <= self._last:
                 raise RepeatedRoundError(

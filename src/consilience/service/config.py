@@ -90,6 +90,7 @@ def load_agent(path: Path | None, environment: Mapping[str, str] | None = None, 
 
 
 def _load(kind: type[T], prefix: str, path: Path | None, environment: Mapping[str, str], given: dict[str, Any]) -> T:
+    # the file, then the environment, then the command line: the nearer to the person who starts the process, the more it counts
     values: dict[str, Any] = {}
     if path is not None:
         try:
@@ -100,14 +101,14 @@ def _load(kind: type[T], prefix: str, path: Path | None, environment: Mapping[st
         text = environment.get(prefix + field.name.upper())
         if text is None:
             continue
-        if field.name == "kinds":
+        if field.name == "kinds":  # the one table that is worth a line in a container's environment
             pairs = [item.partition("=") for item in text.split(",") if item]
             values[field.name] = {name: rest for name, _, rest in pairs}
         else:
             values[field.name] = text
     values |= {name: value for name, value in given.items() if value is not None}
     try:
-        return msgspec.convert(values, kind, strict=False)
+        return msgspec.convert(values, kind, strict=False)  # not strict: the environment has text only, and "9000" is a port
     except msgspec.ValidationError as error:
         raise ConfigurationError(f"A setting cannot be used: {error}. Known are: {', '.join(_names(kind))}.") from None
 

@@ -17,8 +17,9 @@ from consilience.service.errors import InvitationError
 __all__ = ["SECRET_BYTES", "Invitation", "check_study_id", "read_invitation"]
 
 SECRET_BYTES = 32
-_PREFIX = "consilience-invitation-1."
-_MOST_CHARACTERS = 16384
+"""256 random bits, once: nobody guesses them within the invitation's life."""
+_PREFIX = "consilience-invitation-1."  # says what it is to whoever finds it in a mail, and which version
+_MOST_CHARACTERS = 16384  # a certificate of its own making takes about 1,000; a chain of an authority would still fit
 _STUDY = re.compile(r"[0-9a-f]{16}")
 
 
@@ -49,6 +50,7 @@ class Invitation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def read_invitation(text: str) -> Invitation:
     """An invitation from its text, spaces and line breaks ignored."""
+    # mail programs break lines and add spaces; base64 has neither, so all of them can go
     text = "".join(text[:_MOST_CHARACTERS].split())
     try:
         if not text.startswith(_PREFIX):
@@ -60,7 +62,7 @@ def read_invitation(text: str) -> Invitation:
             f"An invitation begins with {_PREFIX!r} and is copied as a whole; got {len(text)} characters that are not one. "
             f"Ask the study's owner for it."
         ) from None
-    check_study_id(found.study)
+    check_study_id(found.study)  # it becomes a folder's name at the site, and came from outside
     if len(found.secret) != SECRET_BYTES or len(found.server) != 32 or not found.url.startswith(("https://", "http://")):
         raise InvitationError("The invitation is damaged: its parts do not have the right lengths. Ask the study's owner for a new one.")
     return found

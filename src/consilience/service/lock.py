@@ -20,6 +20,7 @@ def lock_folder(folder: Path) -> IO[bytes]:
     Traceback (most recent call last):
     consilience.service.errors.ConfigurationError: Another process works with ... already. Stop it first.
     """
+    # flock and not a file with a process id: the system lets go of it when the process ends, however it ends, and no stale lock is left
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     file = os.fdopen(os.open(folder / "lock", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")
     try:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 __all__ = ["JsonLines", "set_up_logs"]
 
+# what every record has: all else was given by us with extra=, and belongs into the line
 _STANDARD = frozenset(vars(logging.LogRecord("", 0, "", 0, "", (), None))) | {"message", "asctime", "taskName", "color_message"}
 
 
@@ -37,5 +38,6 @@ def set_up_logs(level: str = "INFO") -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
+    # lines with whole addresses, and a line per request that Guardrail writes already
     for noisy in ("uvicorn.access", "uvicorn.error", "httpx", "httpcore", "websockets"):
         logging.getLogger(noisy).setLevel("WARNING")

@@ -20,7 +20,13 @@ from consilience.service.errors import ConfigurationError
 __all__ = ["certificate_digest", "client_context", "is_self_signed", "self_signed", "write_private"]
 
 
-def self_signed(hosts: Sequence[str], days: int = 397) -> tuple[str, str]:
+CERTIFICATE_DAYS = 397
+"""Just under the 398 days that browsers accept of public certificates; a trial is over by then."""
+CLOCK_MINUTES = 5
+"""A certificate is valid from a little before now: sites whose clocks are behind would refuse it else."""
+
+
+def self_signed(hosts: Sequence[str], days: int = CERTIFICATE_DAYS) -> tuple[str, str]:
     """A certificate for ``hosts`` that vouches for itself, and its key, both PEM. For trials: sites trust it because the invitation has it.
 
     >>> certificate, key = self_signed(["localhost", "127.0.0.1"])
@@ -29,6 +35,7 @@ def self_signed(hosts: Sequence[str], days: int = 397) -> tuple[str, str]:
     """
     if not hosts:
         raise ConfigurationError("A certificate needs at least one host name or address; got none.")
+    # P-256: every TLS library has it, which Ed25519 certificates cannot say
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"consilience {hosts[0]}"[:64])])
     now = datetime.now(UTC)
@@ -38,9 +45,10 @@ def self_signed(hosts: Sequence[str], days: int = 397) -> tuple[str, str]:
         .issuer_name(name)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(minutes=5))
+        .not_valid_before(now - timedelta(minutes=CLOCK_MINUTES))
         .not_valid_after(now + timedelta(days=days))
         .add_extension(x509.SubjectAlternativeName([_general_name(host) for host in hosts]), critical=False)
+        # an authority for itself, since what signs a certificate must be allowed to, and (path length 0) for no other authority
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
         .sign(key, hashes.SHA256())
@@ -77,6 +85,7 @@ def is_self_signed(pem: str) -> bool:
 def client_context(*trusted: str) -> ssl.SSLContext:
     """TLS 1.2 or newer; the system's authorities, and the PEM texts in ``trusted``. Host names are checked."""
     context = ssl.create_default_context()
+    # 1.3 alone would shut out proxies that end TLS with 1.2; what is older is deprecated (RFC 8996)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     for pem in trusted:
         if pem:
@@ -90,6 +99,8 @@ def client_context(*trusted: str) -> ssl.SSLContext:
 def write_private(path: Path, content: bytes) -> None:
     """Write a file that only its owner can read, from its first byte on; what was there is replaced as a whole."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # Beside it, synced, then renamed: a crash leaves the old file or the new one. The mode is given at creation: a chmod afterwards would
+    # leave a moment in which others can read a private key.
     beside = path.with_name(path.name + ".new")
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "wb") as file:

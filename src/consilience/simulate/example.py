@@ -23,6 +23,12 @@ DECISIVE = ("A", "C", ("E",))
 def introductory_example() -> Simulation:
     """The data of both sites.
 
+    Returns
+    -------
+    Simulation
+
+    Examples
+    --------
     >>> made = introductory_example()
     >>> {name: (frame.height, "".join(frame.columns)) for name, frame in made.frames.items()}
     {'site1': (2000, 'ABCE'), 'site2': (2000, 'ACDE')}

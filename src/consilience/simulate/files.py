@@ -13,7 +13,29 @@ __all__ = ["write_files"]
 
 
 def write_files(made: Simulation, folder: Path) -> list[Path]:
-    """Write ``site1.csv`` …, ``study.toml``, ``truth.json`` and ``truth.svg``; the paths, the study file first."""
+    """Write ``site1.csv`` …, ``study.toml``, ``truth.json`` and ``truth.svg``.
+
+    Parameters
+    ----------
+    made : Simulation
+        What to write.
+    folder : Path
+        Where; it is made if it is not there.
+
+    Returns
+    -------
+    list of Path
+        What was written, the study file first.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from consilience.simulate.sites import from_graph
+    >>> made = from_graph("A --> B", n=20, sites=2, seed=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in write_files(made, Path(folder))]
+    ['study.toml', 'site1.csv', 'site2.csv', 'truth.json', 'truth.svg']
+    """
     folder.mkdir(parents=True, exist_ok=True)
     study, truth, drawing = (folder / name for name in ("study.toml", "truth.json", "truth.svg"))
     files = {name: f"{name}.csv" for name in made.frames}

@@ -33,8 +33,30 @@ Labels = int | Iterable[str]
 
 
 def random_mag(labels: Labels, seed: Seed, *, directed: float = 0.4, bidirected: float = 0.2) -> MAG:
-    """A random MAG over ``labels`` (or over so many letters).
+    """A random MAG.
 
+    Parameters
+    ----------
+    labels : int or iterable of str
+        Names of the nodes, or how many letters to take.
+    seed : int, sequence of int, SeedSequence or Generator
+        The same seed gives the same graphs on every machine.
+    directed : float, default 0.4
+        Probability of an edge a --> b, for each pair in a random order.
+    bidirected : float, default 0.2
+        Probability of a <-> b, for each pair of which neither is an ancestor of the other.
+
+    Returns
+    -------
+    MAG
+
+    Raises
+    ------
+    OptionError
+        If a probability is none.
+
+    Examples
+    --------
     >>> random_mag(4, seed=1)
     MAG.parse('A --> C, B --> D')
     """
@@ -62,6 +84,30 @@ def random_pag(
 ) -> PAG:
     """The PAG of a random MAG; with ``where``, the first that meets it.
 
+    Parameters
+    ----------
+    labels : int or iterable of str
+        Names of the nodes, or how many letters to take.
+    seed : int, sequence of int, SeedSequence or Generator
+        The same seed gives the same graphs on every machine.
+    directed : float, default 0.4
+        Probability of an edge a --> b, for each pair in a random order.
+    bidirected : float, default 0.2
+        Probability of a <-> b, for each pair of which neither is an ancestor of the other.
+    where : callable, optional
+        Takes a PAG, and says whether it will do.
+
+    Returns
+    -------
+    PAG
+
+    Raises
+    ------
+    OptionError
+        If no graph is found that meets ``where``.
+
+    Examples
+    --------
     >>> random_pag(4, seed=3, where=lambda pag: count_tails(pag) >= 2)
     PAG.parse('A o-o B, A o-o D, B --> C, D --> C')
     """
@@ -71,7 +117,36 @@ def random_pag(
 def random_pags(
     labels: Labels, seed: Seed, *, directed: float = 0.4, bidirected: float = 0.2, where: Callable[[PAG], bool] | None = None
 ) -> Iterator[PAG]:
-    """PAGs of random MAGs that meet ``where``, each class once. Raises ``OptionError`` when no more are found."""
+    """PAGs of random MAGs that meet ``where``, each class once.
+
+    Parameters
+    ----------
+    labels : int or iterable of str
+        Names of the nodes, or how many letters to take.
+    seed : int, sequence of int, SeedSequence or Generator
+        The same seed gives the same graphs on every machine.
+    directed : float, default 0.4
+        Probability of an edge a --> b, for each pair in a random order.
+    bidirected : float, default 0.2
+        Probability of a <-> b, for each pair of which neither is an ancestor of the other.
+    where : callable, optional
+        Takes a PAG, and says whether it will do.
+
+    Yields
+    ------
+    PAG
+
+    Raises
+    ------
+    OptionError
+        When no more are found.
+
+    Examples
+    --------
+    >>> from itertools import islice
+    >>> [count_tails(pag) for pag in islice(random_pags(4, seed=3, where=lambda pag: count_tails(pag) == 2), 3)]
+    [2, 2, 2]
+    """
     names, rng = _names(labels), generator(seed)
     seen: set[PAG] = set()
     misses = 0
@@ -91,6 +166,17 @@ def random_pags(
 def count_tails(graph: MixedGraph) -> int:
     """How many ends of edges are tails.
 
+    Parameters
+    ----------
+    graph : PAG, MAG or DAG
+        Any graph with marks.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
     >>> count_tails(PAG.parse("A o-> C, B o-> C, C --> D"))
     1
     """
@@ -119,6 +205,19 @@ def discriminated_colliders(pag: PAG) -> set[frozenset[str]]:
 def has_ordered_collider(pag: PAG, datasets: Iterable[Iterable[str]] | None = None) -> bool:
     """True if there is a collider of order one or more, and some data set holds all of a discriminating path of it.
 
+    Parameters
+    ----------
+    pag : PAG
+        The graph.
+    datasets : iterable of iterables of str, optional
+        The variables of each data set; one with all of them, if not given.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
     >>> pag = PAG.parse("B o-> C, C --> E, C --> D, A <-> C, A <-> D, D --> E")
     >>> has_ordered_collider(pag, ["ABCD", "BCDE"]), has_ordered_collider(pag, ["ABCE", "ACDE"])
     (True, False)

@@ -23,10 +23,30 @@ def mixed_sites(
 ) -> dict[str, pl.DataFrame]:
     """Split ``n`` rows evenly over ``sites`` sites of the structure A → B → C, A → D ← C, B → E.
 
-    A and B are continuous, C binary, D ordinal (four levels), E multinomial (four levels). Every variable has an intercept of its
-    own at every site, of standard deviation ``shift``. ``missing`` is the share of values lost at random; ``absent`` names variables
-    that a site (counted from 0) does not measure.
+    A and B are continuous, C binary, D ordinal (four levels), E multinomial (four levels).
 
+    Parameters
+    ----------
+    n : int
+        Rows of all sites together.
+    sites : int
+        How many sites.
+    seed : int
+        The same seed gives the same data.
+    shift : float, default 0.6
+        Every variable has an intercept of its own at every site, of this standard deviation.
+    missing : float, default 0.0
+        The share of values lost at random.
+    absent : mapping of int to sequence of str, optional
+        Variables that a site (counted from 0) does not measure.
+
+    Returns
+    -------
+    dict of str to polars.DataFrame
+        The sites' data, ``site1`` to ``siteK``.
+
+    Examples
+    --------
     >>> sites = mixed_sites(n=90, sites=3, seed=7, absent={2: ["E"]})
     >>> {name: frame.shape for name, frame in sites.items()}
     {'site1': (30, 5), 'site2': (30, 5), 'site3': (30, 4)}

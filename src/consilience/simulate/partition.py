@@ -13,6 +13,20 @@ __all__ = ["split_rows", "split_variables"]
 def split_rows(n: int, sites: int) -> tuple[int, ...]:
     """``n`` rows over ``sites`` sites, as evenly as possible, the first ones taking what is left over.
 
+    Parameters
+    ----------
+    n : int
+        Rows, at least one for each site.
+    sites : int
+        How many sites.
+
+    Returns
+    -------
+    tuple of int
+        Rows of each site.
+
+    Examples
+    --------
     >>> split_rows(500, 3)
     (167, 167, 166)
     """
@@ -25,6 +39,27 @@ def split_rows(n: int, sites: int) -> tuple[int, ...]:
 def split_variables(variables: Sequence[str], exclusive: Iterable[str], sites: int) -> tuple[tuple[str, ...], ...]:
     """The variables of each site: the shared ones and one of ``exclusive``, in turn. Without exclusive ones, all.
 
+    Parameters
+    ----------
+    variables : sequence of str
+        All variables.
+    exclusive : iterable of str
+        Variables that only some sites measure: none, or at least two.
+    sites : int
+        How many sites, at least as many as exclusive variables.
+
+    Returns
+    -------
+    tuple of tuples of str
+        The variables of each site.
+
+    Raises
+    ------
+    OptionError
+        If an exclusive variable is unknown, alone, there twice, or without a site.
+
+    Examples
+    --------
     >>> [''.join(held) for held in split_variables("ABCDE", exclusive="AE", sites=4)]
     ['ABCD', 'BCDE', 'ABCD', 'BCDE']
     """

@@ -45,16 +45,41 @@ MARKERS = "osD^v"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Power:
-    """How often each method rejects: one row per method, number of sites and rows per site, with a 95% interval (Wilson's)."""
+    """How often each method rejects.
+
+    Attributes
+    ----------
+    table : polars.DataFrame
+        One row per method, number of sites and rows per site, with power and its 95% interval (Wilson's).
+    alpha : float
+        The level of the tests.
+    target : float
+        The power that is wanted.
+
+    Examples
+    --------
+    >>> found = power(1.0, sites=2, rows=60, replications=10, methods=["fedci"])
+    >>> print(found)
+    rows per site for power 0.8 at level 0.05
+    fedCI            2 sites: 60 rows each (power 1.00)
+    """
 
     table: pl.DataFrame
     alpha: float
     target: float
 
     def needed(self, target: float | None = None) -> pl.DataFrame:
-        """For each method and number of sites, the fewest rows per site, of those that were tried, with power of at least ``target``.
+        """For each method and number of sites, the fewest rows per site, of those that were tried, that are enough.
 
-        ``rows`` is null where none of them is enough.
+        Parameters
+        ----------
+        target : float, optional
+            The least power, between 0 and 1; that of the simulation, if not given.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``method``, ``sites``, ``rows``, ``n`` and ``power``; ``rows`` is null where none of them is enough.
         """
         enough = self.target if target is None else _share("target", target)
         found = []
@@ -65,7 +90,22 @@ class Power:
         return pl.DataFrame(found, schema={name: COLUMNS[name] for name in ("method", "sites", "rows", "n", "power")})
 
     def to_svg(self, path: str | Path) -> Path:
-        """Draw power over rows per site, a line per number of sites, a panel per method (needs matplotlib)."""
+        """Draw power over rows per site, a line per number of sites, a panel per method.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file to write.
+
+        Returns
+        -------
+        Path
+
+        Raises
+        ------
+        MissingPackageError
+            Without matplotlib.
+        """
         target = Path(path)
         methods = self.table["method"].unique(maintain_order=True).to_list()
         save_svg(lambda figure: self._draw(figure, methods), target, 4.3 * len(methods) + 0.4, 3.7)
@@ -128,11 +168,47 @@ def power(
 ) -> Power:
     """How often X ⫫ Y | Z is rejected when X, of the first of ``kinds``, has ``effect`` on Y, of the second.
 
-    ``effect`` is the change of Y's linear predictor per unit of X, or from the first to the last level of a discrete X (levels between
-    have their share; for a multinomial Y it is the effect on its last level against its first). There are ``given`` conditioning
-    variables, continuous ones, each with the coefficient ``confounding`` for X and for Y; intercepts differ between sites with standard
-    deviation ``site_shift``. ``rows`` are rows per site; ``replications`` are simulated for every number of sites and rows.
+    Parameters
+    ----------
+    effect : float
+        The change of Y's linear predictor per unit of X, or from the first to the last level of a discrete X (levels between have their
+        share; for a multinomial Y it is the effect on its last level against its first).
+    kinds : pair of str, default ("continuous", "continuous")
+        The kinds of X and Y.
+    given : int, default 0
+        Conditioning variables, continuous ones.
+    sites : int or iterable of int, default (2, 4, 8)
+        Numbers of sites to try.
+    rows : int or iterable of int, default (25, 50, 100, 200, 400)
+        Rows per site to try.
+    methods : iterable of str, default ("fedci", "fisher")
+        Tests to compare: ``"fedci"``, ``"fisher"``, ``"pooled"``, ``"joint"``, ``"coordinate"``.
+    alpha : float, default 0.05
+        The level of the tests.
+    target : float, default 0.8
+        The power that is wanted, for :meth:`Power.needed`.
+    confounding : float, default 0.5
+        The coefficient of each conditioning variable for X and for Y.
+    site_shift : float, default 0.5
+        The standard deviation of intercepts between sites.
+    replications : int, default 200
+        Studies simulated for every number of sites and rows.
+    seed : int, default 1
+        The same seed gives the same numbers, however many ``jobs``.
+    jobs : int, default 1
+        Processes to use.
 
+    Returns
+    -------
+    Power
+
+    Raises
+    ------
+    OptionError
+        If an option cannot be used; a method over several sites needs two at least.
+
+    Examples
+    --------
     >>> found = power(0.5, kinds=("continuous", "binary"), sites=4, rows=(20, 120), replications=20, methods=["fedci"])
     >>> found.needed()["rows"].to_list()
     [120]

@@ -44,10 +44,25 @@ THRESHOLDS = [-math.log(3.0), 0.0, math.log(3.0)]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
-    """A diagram (latent variables included), the observed variables, and coefficients.
+    """A structural causal model: what data are drawn from.
 
-    ``coefficients[child][parent]`` has a row per level of the parent (one, if it is continuous) and a column per linear predictor of the
-    child; rows of first levels are zero. ``shifts[child]`` has a row per site.
+    Attributes
+    ----------
+    dag : DAG
+        The diagram, latent variables included.
+    schema : Schema
+        The observed variables.
+    coefficients : dict
+        ``coefficients[child][parent]`` has a row per level of the parent (one, if it is continuous) and a column per linear predictor of
+        the child; rows of first levels are zero.
+    shifts : dict
+        ``shifts[child]`` has a row per site.
+
+    Examples
+    --------
+    >>> model = random_model(MAG.parse("A --> B"), sites=2, seed=1)
+    >>> model.sites, [frame.height for frame in model.sample([10, 20], seed=2)]
+    (2, [10, 20])
     """
 
     dag: DAG
@@ -61,7 +76,24 @@ class Model:
         return len(next(iter(self.shifts.values())))
 
     def sample(self, rows: Sequence[int], seed: Seed) -> list[pl.DataFrame]:
-        """So many rows for each site, with all observed variables."""
+        """Draw the data of every site, with all observed variables.
+
+        Parameters
+        ----------
+        rows : sequence of int
+            How many for each site.
+        seed : int, sequence of int, SeedSequence or Generator
+            The same seed gives the same data on every machine.
+
+        Returns
+        -------
+        list of polars.DataFrame
+
+        Raises
+        ------
+        OptionError
+            If ``rows`` are not as many numbers as the model has sites.
+        """
         if len(rows) != self.sites:
             raise OptionError(f"The model has {self.sites} sites, and rows are given for each; got {list(rows)}.")
         rng = generator(seed)
@@ -95,6 +127,26 @@ class Model:
 def random_kinds(names: Sequence[str], seed: Seed, *, continuous: int = 2) -> dict[str, str]:
     """A kind for each variable, all four equally probable, given that at least ``continuous`` of them are continuous.
 
+    Parameters
+    ----------
+    names : sequence of str
+        The variables.
+    seed : int, sequence of int, SeedSequence or Generator
+        The same seed gives the same kinds on every machine.
+    continuous : int, default 2
+        The fewest that must be continuous.
+
+    Returns
+    -------
+    dict of str to str
+
+    Raises
+    ------
+    OptionError
+        If more are to be continuous than there are.
+
+    Examples
+    --------
     >>> random_kinds("ABC", seed=4)
     {'A': 'ordinal', 'B': 'continuous', 'C': 'continuous'}
     """
@@ -112,6 +164,30 @@ def random_model(
 ) -> Model:
     """A model on the canonical diagram of ``mag``, with random coefficients and, where ``kinds`` does not say, random kinds.
 
+    Parameters
+    ----------
+    mag : MAG
+        The graph over the observed variables; every bidirected edge becomes a latent variable.
+    sites : int
+        How many sites.
+    seed : int, sequence of int, SeedSequence or Generator
+        The same seed gives the same model on every machine.
+    kinds : mapping of str to str or Kind, optional
+        Kinds of some or all variables.
+    least, most : float, default 0.2 and 1.0
+        Bounds of the absolute value of coefficients.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    UnknownNodeError
+        If a kind is given for a variable that the graph does not have.
+
+    Examples
+    --------
     >>> model = random_model(MAG.parse("A --> B, B <-> C"), sites=2, seed=1, kinds={"A": "binary", "B": "continuous", "C": "continuous"})
     >>> model.dag, model.coefficients["B"]["A"].shape
     (DAG.parse('A --> B, "L(B,C)" --> B, "L(B,C)" --> C'), (2, 1))

@@ -21,7 +21,27 @@ __all__ = ["Simulation", "as_mag", "from_graph"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Simulation:
-    """Synthetic sites: one frame each, the schema of the study, the model that made the data, and its PAG over all variables."""
+    """Synthetic sites, with the truth they were made from.
+
+    Attributes
+    ----------
+    frames : dict of str to polars.DataFrame
+        The data of each site.
+    schema : Schema
+        Of the study.
+    model : Model
+        What the data were drawn from.
+    mag : MAG
+        The graph over all observed variables.
+    pag : PAG
+        Its equivalence class: the most that tests can find.
+
+    Examples
+    --------
+    >>> made = from_graph("A --> B, C --> B", n=60, sites=3, seed=1)
+    >>> made.pag, made.datasets[0]
+    (PAG.parse('A o-> B, C o-> B'), ('A', 'B', 'C'))
+    """
 
     frames: dict[str, pl.DataFrame]
     schema: Schema
@@ -35,7 +55,12 @@ class Simulation:
         return tuple(tuple(frame.columns) for frame in self.frames.values())
 
     def clients(self) -> list[Client]:
-        """The sites, with kinds and levels declared."""
+        """The sites, with kinds and levels declared.
+
+        Returns
+        -------
+        list of Client
+        """
         return [
             Client(
                 name,
@@ -47,7 +72,13 @@ class Simulation:
         ]
 
     def oracle(self) -> Oracle:
-        """What infinitely many rows at each site would say."""
+        """What infinitely many rows at each site would say.
+
+        Returns
+        -------
+        Oracle
+            Over the data sets of the sites.
+        """
         return Oracle(self.mag, self.datasets)
 
 
@@ -62,10 +93,32 @@ def from_graph(
 ) -> Simulation:
     """``n`` rows in all, from a random model on ``graph``, split evenly over ``sites`` sites.
 
-    ``graph`` is a PAG, a MAG, a DAG or text such as ``"A o-> C, B o-> C, C --> D"``; of a PAG the member without needless latent variables
-    is taken. Kinds are random, at least two of them continuous, unless ``kinds`` says otherwise. ``exclusive`` variables are measured
-    by every second (third, …) site only.
+    Parameters
+    ----------
+    graph : PAG, MAG, DAG or str
+        A graph, or text such as ``"A o-> C, B o-> C, C --> D"``; of a PAG the member without needless latent variables is taken.
+    n : int
+        Rows of all sites together.
+    sites : int
+        How many sites.
+    seed : int, sequence of int, SeedSequence or Generator
+        The same seed gives the same data on every machine.
+    kinds : mapping of str to str or Kind, optional
+        Kinds of some or all variables; the others are random, drawn with at least two continuous ones among all.
+    exclusive : iterable of str, optional
+        Variables that are measured by every second (third, …) site only.
 
+    Returns
+    -------
+    Simulation
+
+    Raises
+    ------
+    OptionError
+        If the graph is none of these, or the rest does not fit together.
+
+    Examples
+    --------
     >>> made = from_graph("A o-> C, B o-> C, C --> D", n=400, sites=2, seed=1, exclusive="AD")
     >>> {name: (frame.height, "".join(frame.columns)) for name, frame in made.frames.items()}
     {'site1': (200, 'ABC'), 'site2': (200, 'BCD')}

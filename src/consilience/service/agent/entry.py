@@ -21,10 +21,13 @@ from consilience.service.tls import client_context, write_private
 __all__ = ["check_url", "context_of", "download", "fetch_study", "join"]
 
 PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
-"""Seconds between attempts to get a document: a server takes some to come back."""
+"""Seconds between attempts to get a document: a server that is restarted takes some to come back. A minute in all; the result does not
+run away, and who waits longer can run the client again."""
 
 MOST_BYTES = 256 << 20
+"""The largest document taken, the same bound as for messages: a server cannot fill a site's memory."""
 SECONDS = 30.0
+"""For each step of a request (connecting, sending, each read), not for all of it."""
 
 
 def check_url(url: str, *, insecure: bool) -> str:
@@ -57,6 +60,7 @@ def join(home: Home, invitation: Invitation, *, ca: str = "", insecure: bool = F
     home.check(invitation)  # before it is used up
     context = context_of(invitation, ca)
     with httpx.Client(verify=context, timeout=SECONDS) as client:
+        # the server must say who it is before it is shown the secret; that it can also prove it is checked on every connection
         told = _get(client, f"{url}/health")
         _check_server(told, invitation)
         signature = identity.sign(join_context(invitation.study, invitation.secret, invitation.server))
@@ -129,6 +133,7 @@ def _document(client: httpx.Client, url: str, token: str) -> bytes | None:
     for pause in (*PAUSES, None):
         try:
             with client.stream("GET", url, headers={"Authorization": f"Bearer {token}"}) as reply:
+                # below 500 the server has decided; from 500 on it, or a proxy before it, is in trouble, and that passes
                 if reply.status_code < 500:
                     return _body(reply, url) if reply.status_code == 200 else None
                 reason = f"status {reply.status_code}"
@@ -143,7 +148,7 @@ def _document(client: httpx.Client, url: str, token: str) -> bytes | None:
 def _body(reply: httpx.Response, url: str) -> bytes:
     content = b""
     for part in reply.iter_bytes():
-        content += part
+        content += part  # counted as it comes: a declared length is the server's word
         if len(content) > MOST_BYTES:
             raise UnreachableError(f"{url} has more than {MOST_BYTES} bytes, which no result has.")
     return content

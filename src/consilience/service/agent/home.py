@@ -47,6 +47,7 @@ class Home:
 
     def identity(self) -> Identity:
         """The site's long-term identity."""
+        # made and read back from the file: an identity that could not be written must not be used, since nobody would know it again
         file = self.path / "identity.pem"
         if not file.exists():
             write_private(file, Identity.generate().to_pem(self._password))
@@ -74,6 +75,8 @@ class Home:
         """The folder for an invitation's study; an error if this site has joined that study elsewhere, or as another."""
         folder = StudyFolder(self.path / "studies" / check_study_id(invitation.study))
         if (folder.path / "study.json").exists():
+            # The same three again are fine (a join that was cut off is repeated). Another server or name in an old folder is not: its
+            # memory of what was answered would stand for a study that it does not belong to.
             joined = folder.joined
             for what, old, new in (
                 ("server's address", joined.url, invitation.url),
@@ -147,14 +150,17 @@ class _Appending:
         if self._broken:
             raise RecordsError(f"{str(self._path)!r} could not be written before, so nothing more is answered. Start this site again.")
         try:
+            # the torn end is cut off only now: reading a folder, say for the ledger, changes nothing in it
             if self._torn:
                 os.ftruncate(self._file, self._whole)
                 self._torn = False
             self._whole = os.fstat(self._file).st_size
-            while data:
+            while data:  # a write may be short, on a disk that is nearly full
                 data = data[os.write(self._file, data) :]
             os.fsync(self._file)
-        except BaseException as error:
+        except BaseException as error:  # a KeyboardInterrupt between write and sync as well
+            # Broken for good: after a failed fsync nobody knows what is on disk, and trying again may report success for pages that the
+            # kernel has dropped.
             self._broken = True
             with contextlib.suppress(OSError):
                 os.ftruncate(self._file, self._whole)
@@ -179,6 +185,8 @@ class DiskLedger(Ledger):
 
     def __init__(self, path: Path) -> None:
         super().__init__()
+        # Only an unfinished last line can be torn, since each is synced before the next. Damage elsewhere is not repaired: it means that
+        # somebody, or the disk, has changed what this site has said.
         *lines, rest = (path.read_bytes() if path.exists() else b"").split(b"\n")  # what follows the last line end is torn
         for number, line in enumerate(lines, start=1):
             try:
@@ -199,7 +207,7 @@ class DiskHistory(History):
         super().__init__()
         whole = 0
         data = path.read_bytes() if path.exists() else b""
-        while len(data) >= whole + 4:
+        while len(data) >= whole + 4:  # fewer than four bytes are the beginning of a length: torn
             end = whole + 4 + int.from_bytes(data[whole : whole + 4], "big")
             try:
                 record = msgspec.msgpack.decode(data[whole + 4 : end], type=Record)
@@ -207,7 +215,7 @@ class DiskHistory(History):
                 if end > len(data) and "truncated" in str(error):  # the beginning of a record, and nothing else: torn
                     break
                 raise _damaged(path, f"the record at byte {whole}") from None
-            if end > len(data):
+            if end > len(data):  # a whole record with a length that points beyond the end: not torn, changed
                 raise _damaged(path, f"the record at byte {whole}")
             self.recall(record)
             whole = end

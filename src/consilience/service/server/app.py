@@ -33,6 +33,7 @@ from consilience.service.tls import certificate_digest, is_self_signed
 
 __all__ = ["create_app"]
 
+# From the particular to the general: the first that fits is taken, and RateLimitError and TokenError are AccessErrors, too.
 _STATUS: tuple[tuple[type[ConsilienceError], int], ...] = (
     (TokenError, 401),
     (LoginError, 401),
@@ -46,8 +47,10 @@ _STATUS: tuple[tuple[type[ConsilienceError], int], ...] = (
     (StudyError, 409),
 )
 MOST_MISFITS = 5
+"""A body of a megabyte can be wrong in a hundred thousand places; five are enough to correct it by."""
 ACCOUNT_FACTOR = 10
-"""So many times as many failed logins are allowed for an account from anywhere as from one address."""
+"""So many times as many failed logins are allowed for an account from anywhere as from one address. A limit per address alone lets many
+addresses guess one password; the same limit per account would let anybody lock its owner out."""
 _log = logging.getLogger("consilience.server")
 DESCRIPTION = """
 Federated causal discovery: studies, their sites, their runs and their results.
@@ -70,6 +73,7 @@ def create_app(
     ticks: Callable[[], float] = time.monotonic,
 ) -> FastAPI:
     """A study server over the database in ``config.home``. ``clock`` gives seconds since 1970; ``ticks`` never go back."""
+    # Two clocks: tokens and events need the time of day, which may be set back; limits need one that never is.
     store = Store(Database(Path(config.home) / "studies.sqlite", clock))
     hub, bell, metrics = Hub(), Bell(), Metrics()
     runner = Runner(store, hub, bell, metrics, config.max_runs)
@@ -97,8 +101,9 @@ def create_app(
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         loop = asyncio.get_running_loop()
         bell.bind(loop)
-        runner.bind(loop)
+        runner.bind(loop)  # the bell first: studies that go on ring it
         yield
+        # in a thread: closing waits for runs, and runs wait for this loop
         await asyncio.to_thread(runner.close)
         store.database.close()
 
@@ -123,6 +128,7 @@ def create_app(
     app.add_exception_handler(ConsilienceError, _problem)
     app.add_exception_handler(HTTPException, _other_problem)
     app.add_exception_handler(RequestValidationError, _misfit)
+    # outermost: nothing of the application sees a request before its length is known to be bounded
     app.add_middleware(Guardrail, most=config.max_body_bytes)
     return app
 
@@ -145,6 +151,7 @@ def _misfit(_request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     found = []
     for each in error.errors()[:MOST_MISFITS]:
+        # an unknown field's name is what was sent, so it is left out: an answer that repeats its request can be made to carry anything
         place = each["loc"][:-1] if each["type"] == "extra_forbidden" else each["loc"]
         found.append(f"{'.'.join(map(str, place))}: {each['msg']}")
     words = f"The request must fit the schema in /api/docs. {'; '.join(found)}."

@@ -16,16 +16,21 @@ from consilience.protocol.framing import Assembler, encode, frames
 from consilience.protocol.messages import RunMessage, RunReply
 from consilience.service.errors import RunInterruptedError
 
-__all__ = ["IDLE_BYTES", "Connection", "Hub", "SocketLinks", "Wire"]
+__all__ = ["IDLE_BYTES", "Connection", "Hub", "SocketLinks", "SocketWriter"]
 
 IDLE_BYTES = 1 << 20
 """The longest message of a site that nothing was asked of: a declaration of its variables."""
 LATE, REPLACED, BAD = 4408, 4409, 4400
+"""Closing codes, from the range that RFC 6455 leaves to applications; the last three digits are those of the HTTP status they are like."""
+TELL_SECONDS = 10.0
+"""How long one site may take to accept a message that all are told: a site that reads nothing must not keep the others from it."""
+REASON_CHARACTERS = 100
+"""A closing frame has room for 123 bytes."""
 T = TypeVar("T")
 
 
-class Wire(ABC):
-    """What a connection needs of a socket."""
+class SocketWriter(ABC):
+    """What a connection needs of a socket: two methods, so that the hub knows no web framework and tests need no socket."""
 
     @abstractmethod
     async def send(self, frame: bytes) -> None:
@@ -39,27 +44,29 @@ class Wire(ABC):
 class Connection:
     """A site that has proved who it is. ``ready``: its owner has consented to the contract."""
 
-    def __init__(self, study: str, site: str, wire: Wire) -> None:
+    def __init__(self, study: str, site: str, writer: SocketWriter) -> None:
         self.study, self.site = study, site
         self.ready = False
         self.assembler = Assembler(IDLE_BYTES)
-        self._wire = wire
+        self._writer = writer
         self._pending: asyncio.Future[RunReply | Lost] | None = None
         self._sending = asyncio.Lock()
 
     async def send(self, data: bytes) -> None:
         """Send a whole message; messages do not mix."""
+        # a proposal and a round may be sent at the same moment, from two tasks; frames of two messages in turn would be neither
         async with self._sending:
             for frame in frames(data):
-                await self._wire.send(frame)
+                await self._writer.send(frame)
 
     async def close(self, code: int, reason: str) -> None:
         """End it; whoever waits for an answer learns that it is lost."""
         self.lose(reason)
-        await self._wire.close(code, reason)
+        await self._writer.close(code, reason)
 
     def lose(self, why: str) -> None:
         """Tell whoever waits."""
+        # a result and no exception: one lost site must not cancel the wait for the others, whose answers the run takes or waits out
         self.ready = False
         if self._pending is not None and not self._pending.done():
             self._pending.set_result(Lost(why))
@@ -75,6 +82,8 @@ class Connection:
         """Send a question and wait for its answer. A site that is late is cut off."""
         if not self.ready:
             return Lost("not connected")
+        # One question at a time: the future is the question, and an answer without one is out of turn. The limit is raised for just as
+        # long, so that a site can make the server hold no more than what it was asked for.
         self._pending = asyncio.get_running_loop().create_future()
         self.assembler.limit = limit
         try:
@@ -82,6 +91,7 @@ class Connection:
                 await self.send(data)
                 return await self._pending
         except TimeoutError:
+            # cut off, not left alone: its answer might still come, when the next question is open
             await self.close(LATE, "no answer in time")
             return Lost("no answer in time")
         except (OSError, RuntimeError) as error:  # what a socket says when the other side is gone
@@ -93,6 +103,8 @@ class Connection:
 
 class Hub:
     """All connections. Everything here happens in the event loop's thread."""
+
+    # So there is no lock: between two awaits nothing else runs. Threads come in by SocketLinks alone.
 
     def __init__(self) -> None:
         self._connections: dict[tuple[str, str], Connection] = {}
@@ -113,6 +125,7 @@ class Hub:
         """A connection has ended."""
         connection.lose(why)
         key = (connection.study, connection.site)
+        # a connection that was replaced ends after its successor is there, and must not take that out
         if self._connections.get(key) is connection:
             del self._connections[key]
 
@@ -137,6 +150,8 @@ class Hub:
         self._waiting.setdefault(study, set()).add(event)
         try:
             async with asyncio.timeout(seconds):
+                # a loop: who was ready may be gone again by the time the last one comes. Cleared after the look and before the wait,
+                # without an await in between, so no arrival is missed
                 while self.missing(study, names):
                     event.clear()
                     await event.wait()
@@ -149,7 +164,7 @@ class Hub:
 
     async def call(self, study: str, messages: Mapping[str, RunMessage], limit: int, seconds: float) -> dict[str, RunReply | Lost]:
         """Ask all sites at once; one answer or loss of each. A message for many sites is encoded once."""
-        encoded: dict[int, bytes] = {}
+        encoded: dict[int, bytes] = {}  # by identity: one object goes to many sites, and comparing contents would cost what encoding does
         for message in messages.values():
             if id(message) not in encoded:
                 encoded[id(message)] = encode(message)
@@ -167,13 +182,13 @@ class Hub:
         """End a site's connection."""
         connection = self._connections.get((study, name))
         if connection is not None:
-            await connection.close(BAD, why[:100])
+            await connection.close(BAD, why[:REASON_CHARACTERS])
 
     async def tell(self, study: str, data: bytes) -> None:
         """Send all sites of a study a message; one that is gone learns it when it is back."""
         for connection in self.of(study):
             try:
-                async with asyncio.timeout(10.0):
+                async with asyncio.timeout(TELL_SECONDS):
                     await connection.send(data)
             except (OSError, RuntimeError, TimeoutError):
                 connection.lose("the connection ended")
@@ -181,6 +196,10 @@ class Hub:
 
 class SocketLinks(Links):
     """The sites of one study, for the thread of its run. :meth:`interrupt` ends whatever the thread waits for, with an error."""
+
+    # The bridge: the run's thread hands a coroutine to the loop and blocks on its future. Who wants to end the run (the owner, a site that
+    # declines, the server that stops) leaves an error and cancels the future. The lock makes "is there an error?" and "now I wait" one
+    # step; without it an interruption between the two would be seen by nobody until the wait is over by itself.
 
     def __init__(self, hub: Hub, loop: asyncio.AbstractEventLoop, study: str, round_seconds: float) -> None:
         self._hub, self._loop, self._study, self._round_seconds = hub, loop, study, round_seconds
@@ -192,10 +211,10 @@ class SocketLinks(Links):
     def interrupt(self, error: ConsilienceError) -> None:
         """From any thread: raise ``error`` in the run's thread, now if it waits, else when it next does."""
         with self._lock:
-            self._error = self._error or error
+            self._error = self._error or error  # the first stays: a cancelled study is not to be told that the server stops
             future = self._future
         if future is not None:
-            future.cancel()
+            future.cancel()  # outside the lock: callbacks run here, and take it
 
     def check(self) -> None:
         """Raise the error that the run was interrupted with, if it was."""
@@ -205,7 +224,7 @@ class SocketLinks(Links):
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:
         with self._lock:
             if self._error is not None:
-                work.close()
+                work.close()  # a coroutine that is never awaited is a warning, and warnings are errors in the tests
                 raise self._error
             try:
                 future = self._future = asyncio.run_coroutine_threadsafe(work, self._loop)

@@ -10,6 +10,7 @@ from consilience.service.errors import RateLimitError
 __all__ = ["RateLimit"]
 
 MOST_KEYS = 10_000
+"""Keys remembered: a few megabytes. Somebody with more addresses than that is not held back by counting addresses."""
 
 
 class RateLimit:
@@ -35,6 +36,7 @@ class RateLimit:
     def take(self, key: str) -> None:
         """Count an attempt; :class:`RateLimitError` if there were too many."""
         with self._lock:
+            # taken before the attempt is made, and given back after: many attempts at the same moment cannot all find the bucket full
             left = self._left(key)
             if left < 1.0:
                 wait = (1.0 - left) / self._per_second
@@ -51,9 +53,10 @@ class RateLimit:
         return min(self._burst, left + (self._clock() - then) * self._per_second)
 
     def _put(self, key: str, left: float) -> None:
-        if left >= self._burst:
+        if left >= self._burst:  # a full bucket and none are the same, so the memory holds those who fail and nobody else
             self._buckets.pop(key, None)
             return
         if len(self._buckets) >= MOST_KEYS and key not in self._buckets:
+            # the fullest, which holds back least: a flood of new keys with a failure each pushes out itself, and not who failed often
             del self._buckets[max(self._buckets, key=self._left)]
         self._buckets[key] = (left, self._clock())

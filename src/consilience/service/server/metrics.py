@@ -37,7 +37,7 @@ class Metrics:
 
     def add(self, name: str, by: int = 1) -> None:
         """Count."""
-        with self._lock:
+        with self._lock:  # adding is reading and writing: runs count from threads of their own
             self._counts[name] += by
 
     def text(self, gauges: dict[str, float]) -> str:
@@ -54,6 +54,7 @@ class Metrics:
             ]
         for name, value in gauges.items():
             lines += [f"# TYPE consilience_{name.partition('{')[0]} gauge", f"consilience_{name} {value:g}"]
+        # a gauge with labels comes in several lines, and Prometheus wants its type once
         seen: set[str] = set()
         unique = [line for line in lines if not (line.startswith("#") and line in seen) and not seen.add(line)]  # type: ignore[func-returns-value]
         return "\n".join(unique) + "\n"

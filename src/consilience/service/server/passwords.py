@@ -12,6 +12,8 @@ from consilience.errors import OptionError
 __all__ = ["Passwords"]
 
 LEAST, MOST = 12, 1024
+"""Characters. Length instead of rules on digits and signs, which people meet with "Password1!" (NIST SP 800-63B says so, too); and a bound
+that nobody reaches by typing, since a hash reads all of it."""
 AT_ONCE = 2
 """A hash takes 64 MiB and some milliseconds of a processor: attempts wait for each other rather than for memory."""
 
@@ -28,6 +30,7 @@ class Passwords:
     def __init__(self, hasher: PasswordHasher | None = None) -> None:
         self._hasher = hasher or PasswordHasher()
         self._turns = BoundedSemaphore(AT_ONCE)
+        # made with the same parameters, so that checking it takes the same time as checking somebody's
         self._nobody = self._hasher.hash("a password that nobody has")
 
     def hash(self, password: str) -> str:

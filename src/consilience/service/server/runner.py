@@ -29,24 +29,30 @@ from consilience.protocol.handshake import Closing, Proposal
 from consilience.secagg.ring import WORD_BYTES
 from consilience.service.contract import Contract
 from consilience.service.errors import LifeCycleError, RunCancelledError, RunInterruptedError
-from consilience.service.server.documents import documents_of
 from consilience.service.server.hub import Hub, SocketLinks
 from consilience.service.server.metrics import Metrics
+from consilience.service.server.result_files import documents_of
 from consilience.service.settings import Batching, discover_arguments
 from consilience.service.store import State, Store
 
 __all__ = ["Bell", "Runner", "StoredTest"]
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
-"""Seconds between attempts while the database does not answer."""
+"""Seconds between attempts while the database does not answer, doubled each time: a backup is over in seconds, a full disk takes somebody
+who makes room, and is noticed a minute after that at the latest."""
 LAST_LOOK = 1.0
-"""Seconds that a run waits for sites whose time to consent is over."""
+"""Seconds that a run waits for sites whose time to consent is over. It is begun all the same, since a run finds out who is missing and says
+so, as at any later time; a consent that comes in this second still counts."""
+STAGE_SECONDS = 1.0
+"""Between events of one kind of stage: people read them, and each is a commit to disk."""
 T = TypeVar("T")
 _log = logging.getLogger("consilience.server")
 
 
 class Bell:
     """Wakes those who follow a study's events, after an event is on disk. May be rung from any thread."""
+
+    # It carries no event: who wakes reads the store from where it stopped. So a ring may be missed or come twice, and nothing is lost.
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -58,6 +64,7 @@ class Bell:
 
     def ring(self, study: str) -> None:
         """Something happened."""
+        # asyncio's events belong to their loop's thread; call_soon_threadsafe is the one door from others
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._wake, study)
 
@@ -123,13 +130,13 @@ class StoredTest(CITest):
         """Answer checked questions, in order."""
         wanted = list(questions)
         if self._ahead:
-            self._ahead = False
+            self._ahead = False  # once: what is asked later was in it, or depends on answers that nobody could foresee
             every = (q for held in self.datasets for q in all_questions(sorted(held), self._max_given))
             wanted = list(dict.fromkeys((*wanted, *every)))
         new = [q for q in dict.fromkeys(wanted) if q not in self._known]
         if new:
             results = self._inner.answer(new, lambda done, total: self._tick(done, total, progress))
-            self._keep(results)
+            self._keep(results)  # on disk before the engine sees them, so that no graph rests on a result that a crash can lose
             self._known |= dict(zip(new, results, strict=True))
         return [self._known[q] for q in questions]
 
@@ -148,6 +155,8 @@ class Runner:
 
     def __init__(self, store: Store, hub: Hub, bell: Bell, metrics: Metrics, at_once: int) -> None:
         self._store, self._hub, self._bell, self._metrics = store, hub, bell, metrics
+        # A thread per run, and not tasks of the event loop: a run is the same blocking program as in process (tests, then graphs), it
+        # computes for seconds at a time, and the loop must answer heartbeats meanwhile. numpy and clingo release Python's lock.
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="run")
         self._links: dict[str, SocketLinks] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -162,6 +171,7 @@ class Runner:
 
     def close(self) -> None:
         """The server stops: end the threads; their studies go on when it is back."""
+        # no state is changed: "running" in the store is what makes the next start go on
         self._closing.set()
         for links in list(self._links.values()):
             links.interrupt(RunInterruptedError("The server stops."))
@@ -174,6 +184,7 @@ class Runner:
 
     def event(self, study: str, kind: str, **body: Any) -> None:
         """Write down, then tell."""
+        # in this order: who is woken finds the event
         self._store.runs.add_event(study, kind, body)
         self._bell.ring(study)
         _log.info(kind, extra={"study": study, **body})
@@ -186,11 +197,14 @@ class Runner:
         assert row.contract is not None
         links = self._links[study] = SocketLinks(self._hub, self._loop, study, row.contract.settings.round_seconds)
         consented = all(site.consented for site in self._store.studies.sites(study))
+        # After a restart all sites have consented and only have to come back. Before, a study may wait for days for a person: it then holds
+        # no thread, or as many unanswered proposals as there are threads would stop all other studies.
         if consented:
             links.patience = row.contract.settings.return_seconds
             self._submit(row.contract, links)
         else:
             self._after_consent(row.contract, links)
+        # last, so that an answer cannot come before somebody waits for it. Sites that are away get it when they connect.
         asyncio.run_coroutine_threadsafe(self._hub.tell(study, encode(Proposal(row.contract.encoded()))), self._loop)
 
     def _submit(self, contract: Contract, links: SocketLinks) -> None:
@@ -227,6 +241,7 @@ class Runner:
         study = contract.study
         self._metrics.add("runs_started")
         try:
+            # Two patient steps and not one: a failure that cannot be written down is tried again as a failure, not by running once more.
             problem = self._patiently(study, lambda: self._attempt(contract, links))
             if problem:
                 self._patiently(study, lambda: self._fail(study, problem))
@@ -242,6 +257,7 @@ class Runner:
         try:
             self._discover(contract, links)
         except (RunInterruptedError, RunCancelledError, sqlite3.OperationalError):
+            # none of them says anything about the study: it goes on after the restart, it is over already, or the disk is to blame
             raise
         except ConsilienceError as error:
             return f"{type(error).__name__}: {error}"
@@ -284,6 +300,8 @@ class Runner:
             if self._store.runs.add_results(study, results, body):
                 self._bell.ring(study)
 
+        # The journal wraps the network and not the test: it holds sums, which are all that came from outside. Whatever is computed from
+        # them is computed again, to the same bits, and no format of half-finished fits has to be kept.
         remote = RemoteTransport(links, contract.fingerprints, contract.schema, begun)
         transport = Journalled(remote, StoreJournal(self._store, study, counted))
         federated = FederatedTest(contract.schema, contract.terms, map(frozenset, contract.datasets), transport)
@@ -296,6 +314,8 @@ class Runner:
         test = StoredTest(federated, keep, links.check, sent, ahead=ahead, max_given=settings.max_given)
         found = discover(test, **discover_arguments(settings), progress=self._stage(study, links))
         documents = documents_of(found, contract, federated.participants, federated.rounds, federated.bytes)
+        # One transaction: killed before it, the run is repeated from the journal; after it, there is nothing left to do. The move also
+        # checks that nobody has cancelled meanwhile, and takes the documents back if so.
         with self._store.database.writing():
             self._store.runs.put_documents(study, documents)
             self._store.studies.move(study, [State.RUNNING], State.FINISHED)
@@ -304,13 +324,13 @@ class Runner:
         self.say_over(study, State.FINISHED, f"{len(found.pags)} PAGs from {found.tests.height} tests in {federated.rounds} rounds")
 
     def _stage(self, study: str, links: SocketLinks) -> Callable[[str], None]:
-        """Tell of stages, each kind once a second at most."""
+        """Tell of stages, each kind once in ``STAGE_SECONDS`` at most."""
         last: dict[str, float] = {}
 
         def say(words: str) -> None:
             links.check()
             kind, now = words.partition(":")[0], time.monotonic()
-            if now - last.get(kind, -1.0) >= 1.0:
+            if now - last.get(kind, -STAGE_SECONDS) >= STAGE_SECONDS:
                 last[kind] = now
                 self.event(study, "stage", words=words)
 
@@ -333,6 +353,7 @@ class Runner:
             self._store.studies.move(study, [State.DRAFT, State.OPEN, State.RUNNING], State.CANCELLED, "cancelled by its owner")
             self._store.runs.clear_journal(study)
             self._store.runs.add_event(study, "cancelled")
+        # after the commit: the run's thread finds the state changed, whichever of the two it notices first
         self.stop(study, RunCancelledError("The study's owner has cancelled it."))
         self.say_over(study, State.CANCELLED, "cancelled by its owner")
 

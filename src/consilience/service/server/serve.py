@@ -20,7 +20,12 @@ __all__ = ["serve"]
 
 
 GOODBYE_SECONDS = 1.0
+"""For the closing frame of a connection whose frame was too long to reach it, and no longer."""
 REQUEST_SECONDS = 30.0
+"""A megabyte, the longest body by default, in 30 seconds is 35 kB/s: a slow line manages that. uvicorn bounds idle connections in time, and
+not a request under way."""
+SHUTDOWN_SECONDS = 5
+"""For requests under way when the server stops; runs are interrupted and need none of it."""
 
 
 class _Impatient(WebSocketsSansIOProtocol):
@@ -29,6 +34,7 @@ class _Impatient(WebSocketsSansIOProtocol):
     """
 
     def keepalive_timeout(self) -> None:
+        # abort, not close: closing TLS waits for the peer, and a study waits for the loss to be noticed
         super().keepalive_timeout()
         self.transport.abort()
 
@@ -47,12 +53,13 @@ class _Punctual(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         if self.limit_concurrency is not None and len(self.connections) > self.limit_concurrency:
-            transport.abort()
+            transport.abort()  # without an answer: writing one to each of a flood is what the flood wants
             return
         self._deadline = self.loop.call_later(REQUEST_SECONDS, transport.abort)
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
+        # h11's own state says whether a request is half there: bytes that begin one (IDLE with data left over), or its body
         state = self.conn.their_state
         unfinished = state is h11.SEND_BODY or (state is h11.IDLE and bool(self.conn.trailing_data[0]))
         if not unfinished or self.transport.get_protocol() is not self:  # it is a WebSocket now, and has a time-out of its own
@@ -85,7 +92,7 @@ def _run(config: ServerConfig, identity: Identity) -> None:
         ssl_keyfile=config.tls_key or None,
         http=_Punctual,
         ws=_Impatient,
-        ws_max_size=FRAME_BYTES + 1,
+        ws_max_size=FRAME_BYTES + 1,  # a frame of ours and its leading byte; messages are put together from frames, under a limit each
         ws_ping_interval=config.heartbeat_seconds,
         ws_ping_timeout=config.heartbeat_seconds,
         ws_per_message_deflate=False,  # masked numbers do not compress, and bombs do
@@ -94,6 +101,6 @@ def _run(config: ServerConfig, identity: Identity) -> None:
         forwarded_allow_ips=config.trusted_proxies if config.behind_proxy else None,
         server_header=False,
         access_log=False,
-        log_config=None,
-        timeout_graceful_shutdown=5,
+        log_config=None,  # set_up_logs has set up all of them
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )

@@ -75,7 +75,7 @@ StudyPath = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$", description="The stud
 
 
 def _own_study(study: StudyPath, who: Who, services: Parts) -> StudyRow:
-    """A study of the owner who asks. Whether others exist is not told."""
+    """A study of the owner who asks. Whether others exist is not told: 404 for both, never 403."""
     row = services.store.studies.get(study)
     if row is None or not who.owner or row.owner != who.owner:
         raise HTTPException(404, "You have no such study.")
@@ -84,6 +84,7 @@ def _own_study(study: StudyPath, who: Who, services: Parts) -> StudyRow:
 
 def _shared_study(study: StudyPath, who: Who, services: Parts) -> StudyRow:
     """A study of the owner who asks, or the one that the site who asks has joined."""
+    # The site is looked up again although its token names it: a site that was removed has none, but a request may be under way.
     row = services.store.studies.get(study)
     if row is None or not (
         row.owner == who.owner if who.owner else who.study == study and services.store.studies.has_site(study, who.site)

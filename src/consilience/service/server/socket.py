@@ -40,7 +40,7 @@ from consilience.secagg import Identity
 from consilience.secagg.errors import BadSignatureError
 from consilience.secagg.identity import PUBLIC_BYTES, SIGNATURE_BYTES, is_signed_by
 from consilience.service.errors import DeclinedError, RateLimitError
-from consilience.service.server.hub import BAD, Connection, Hub, Wire
+from consilience.service.server.hub import BAD, Connection, Hub, SocketWriter
 from consilience.service.server.limits import RateLimit
 from consilience.service.server.metrics import Metrics
 from consilience.service.server.runner import Runner
@@ -56,7 +56,7 @@ MOST_REASON = 1000
 _log = logging.getLogger("consilience.server")
 
 
-class _Wire(Wire):
+class _WebSocketWriter(SocketWriter):
     def __init__(self, socket: WebSocket) -> None:
         self._socket = socket
 
@@ -93,7 +93,7 @@ class SiteSockets:
     async def serve(self, socket: WebSocket, study: str) -> None:
         """A connection from its beginning to its end. Nothing that comes over it can do more than end it."""
         await socket.accept()
-        wire, address = _Wire(socket), socket.client.host if socket.client else ""
+        wire, address = _WebSocketWriter(socket), socket.client.host if socket.client else ""
         try:
             self._limit.take(address)
             async with asyncio.timeout(HANDSHAKE_SECONDS):
@@ -111,7 +111,7 @@ class SiteSockets:
             return
         await self._stay(socket, wire, study, site)
 
-    async def _authenticate(self, socket: WebSocket, wire: Wire, study: str) -> str:
+    async def _authenticate(self, socket: WebSocket, wire: SocketWriter, study: str) -> str:
         """Challenge whoever is there; the name of the site, or an error that does not say what was wrong."""
         hello = await self._first(socket, Hello)
         if hello.version != VERSION or len(hello.identity) != PUBLIC_BYTES or len(hello.nonce) != NONCE_BYTES:
@@ -134,11 +134,11 @@ class SiteSockets:
             raise ProtocolError(f"{kind.__name__} must come here; got {type(message).__name__}.")
         return message
 
-    async def _send(self, wire: Wire, message: Any) -> None:
+    async def _send(self, wire: SocketWriter, message: Any) -> None:
         for frame in frames(encode(message)):
             await wire.send(frame)
 
-    async def _stay(self, socket: WebSocket, wire: Wire, study: str, site: str) -> None:
+    async def _stay(self, socket: WebSocket, wire: SocketWriter, study: str, site: str) -> None:
         connection = Connection(study, site, wire)
         await self._hub.register(connection)
         why = "the connection ended"

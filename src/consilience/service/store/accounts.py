@@ -37,6 +37,7 @@ class Accounts:
 
     def add(self, name: str, password_hash: str) -> None:
         """A new account."""
+        # names stand in logs and pages: no spaces, no markup, no slashes
         if not 1 <= len(name) <= 64 or not name.replace("-", "").replace("_", "").replace(".", "").isalnum():
             raise OptionError(f"An account's name is 1 to 64 letters, digits, dots, hyphens and underscores; got {name[:80]!r}.")
         if self.password_of(name):
@@ -50,9 +51,11 @@ class Accounts:
 
     def issue(self, who: Principal, seconds: float) -> tuple[str, float]:
         """A new token and when it ends."""
+        # 256 random bits: nobody guesses them, so a fast digest without salt is enough; a password needs argon2, a token does not
         token, expires = secrets.token_urlsafe(32), self._db.clock() + seconds
         values = (_digest(token), who.owner or None, who.study or None, who.site or None, expires)
         with self._db.writing():
+            # swept when one is made: no timer is needed, and the table cannot grow without it
             self._db.write("delete from tokens where expires <= ?", (self._db.clock(),))
             self._db.write("insert into tokens (digest, account, study, site, expires) values (?, ?, ?, ?, ?)", values)
         return token, expires
@@ -70,4 +73,5 @@ class Accounts:
 
 
 def _digest(token: str) -> bytes:
+    # surrogatepass: a header may decode to lone surrogates, and a token that is wrong is a 401, not a defect
     return sha256(token.encode("utf-8", "surrogatepass")).digest()

@@ -15,6 +15,16 @@ from consilience.service.store.migrations import MIGRATIONS
 
 __all__ = ["Database"]
 
+PRAGMAS = ("journal_mode = wal", "synchronous = full", "foreign_keys = on", "busy_timeout = 5000")
+"""Per connection, in this order:
+
+- ``wal``: a commit is one append and one sync, and a backup or an operator's query can read while the server writes;
+- ``full``: synced at every commit. SQLite's own advice for WAL is ``normal``, which may lose the last commits when the power fails; but a
+  round's sum must be on disk before it is used, or a run that goes on would ask its sites for a finished round again;
+- ``foreign_keys``: off by default in SQLite; a deleted study takes its sites, tokens, journal and results with it;
+- ``busy_timeout``: milliseconds to wait for another process, such as a backup. Longer locks are answered by patience in the runner.
+"""
+
 
 class Database:
     """A connection in WAL mode that syncs on every commit. Threads take turns.
@@ -30,8 +40,10 @@ class Database:
         self._lock = RLock()
         _keep_private(Path(path))
         try:
+            # One connection and a lock, not one per thread: SQLite has one writer at a time anyway, and a transaction of several calls is
+            # then visible as a whole or not at all to every other thread. isolation_level None: no transactions begun behind our back.
             self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-            for pragma in ("journal_mode = wal", "synchronous = full", "foreign_keys = on", "busy_timeout = 5000"):
+            for pragma in PRAGMAS:
                 self._connection.execute(f"pragma {pragma}")
             self._migrate()
         except sqlite3.DatabaseError as error:
@@ -44,6 +56,8 @@ class Database:
                 f"The database has version {version}, and this program knows {len(MIGRATIONS)}. Update consilience, or use another folder."
             )
         for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
+            # script and version number in one transaction: killed in between, the next start repeats the script from its beginning.
+            # Statement by statement, since executescript would commit first.
             with self.writing():
                 for statement in script.split(";"):
                     self._connection.execute(statement)
@@ -53,14 +67,18 @@ class Database:
     def writing(self) -> Iterator[None]:
         """All or nothing; on disk when the block ends. Blocks may be nested: the outermost decides."""
         with self._lock:
+            # The lock is reentrant and other threads wait outside, so an open transaction is this thread's own: an inner block joins it.
+            # Savepoints would let an inner block fail alone, which nobody wants: "all or nothing" is what the outer one says.
             if self._connection.in_transaction:
                 yield
                 return
+            # immediate: the lock is taken now, where waiting is possible. A deferred transaction that reads first and writes later fails at
+            # once if another process has written in between, whatever the time-out.
             self._connection.execute("begin immediate")
             try:
                 yield
                 self._connection.execute("commit")
-            except BaseException:
+            except BaseException:  # also an interruption: the connection is shared, and an open transaction would swallow others' writes
                 if self._connection.in_transaction:  # some errors have ended it already
                     self._connection.execute("rollback")
                 raise
@@ -81,7 +99,7 @@ class Database:
 
     def one(self, statement: str, values: Sequence[Any] = ()) -> Any:
         """The first row, or None."""
-        with self._lock:
+        with self._lock:  # readers as well: between the statements of another thread's transaction they would see half of it
             return self._connection.execute(statement, values).fetchone()
 
     def all(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 __all__ = ["MIGRATIONS"]
 
+# strict: SQLite would else keep text in a column of numbers. Cascades: deleting a study deletes all that was learnt in it, in one
+# statement. Results are keyed by their question: those of a run that goes on meet themselves.
 _FIRST = """
 create table accounts (
     name text primary key,

@@ -43,6 +43,7 @@ class Runs:
 
     def append(self, study: str, entry: JournalEntry) -> Event:
         """One round: its sum, the study's counters and an event, together."""
+        # one transaction: counters and events that told of a sum which is not there, or the other way round, would differ after a restart
         with self._db.writing():
             (number,) = self._db.one("select coalesce(max(number), -1) + 1 from journal where study = ?", (study,))
             self._db.write("insert into journal (study, number, entry) values (?, ?, ?)", (study, number, msgspec.msgpack.encode(entry)))
@@ -59,6 +60,8 @@ class Runs:
         """Results of a batch, and an event, together. False if all of it was there before: a run that goes on repeats itself."""
         rows = [(study, r.x, r.y, json.dumps(r.given), msgspec.msgpack.encode(r)) for r in results]
         with self._db.writing():
+            # A run that goes on answers its questions again, from the journal, and arrives here with the same results: written where
+            # different, and told only if something was. Rows keep their place (no "replace", which would move them to the end).
             before = self._db.changes()
             self._db.write_many(
                 "insert into results (study, x, y, given, result) values (?, ?, ?, ?, ?) "
@@ -82,6 +85,7 @@ class Runs:
         """Write down that something happened."""
         now = self._db.clock()
         with self._db.writing():
+            # the foreign key would refuse it as well, as a defect; a study that was deleted under a run's feet is none
             if self._db.one("select 1 from studies where id = ?", (study,)) is None:
                 raise LifeCycleError("The study has been deleted.")
             (number,) = self._db.one("select coalesce(max(number), 0) + 1 from events where study = ?", (study,))
@@ -90,7 +94,7 @@ class Runs:
         return Event(number, now, kind, body or {})
 
     def events(self, study: str, after: int = 0, most: int = 500) -> list[Event]:
-        """What happened after an event, oldest first."""
+        """What happened after an event, oldest first; at most ``most``, so that a follower who was away long is served in parts."""
         rows = self._db.all(
             "select number, time, kind, body from events where study = ? and number > ? order by number limit ?", (study, after, most)
         )

@@ -103,6 +103,7 @@ class Studies:
         settings: Settings,
     ) -> str:
         """A new draft; its id."""
+        # 64 random bits: an id is no secret, but it must not tell how many studies there are, and it names folders at the sites
         study, now = secrets.token_hex(8), self._db.clock()
         values = (study, owner, name, State.DRAFT, _maybe(variables), _maybe(datasets), _pack(settings), now, now)
         self._db.write(
@@ -120,6 +121,7 @@ class Studies:
         settings: Settings,
     ) -> None:
         """Change a draft."""
+        # the state is a condition of the statement, not looked up before: between a look and a write another request may have started it
         changed = self._db.write(
             "update studies set name = ?, variables = ?, datasets = ?, settings = ?, changed = ? where id = ? and state = ?",
             (name, _maybe(variables), _maybe(datasets), _pack(settings), self._db.clock(), study, State.DRAFT),
@@ -146,6 +148,7 @@ class Studies:
 
     def move(self, study: str, begin: Iterable[State], end: State, message: str = "", contract: Contract | None = None) -> None:
         """Take a study from one of the states ``begin`` to ``end``; :class:`LifeCycleError` if it is in none of them."""
+        # Compare and swap: of two that move a study at the same moment (the owner cancels, the run fails) one finds the state it asks for.
         allowed = tuple(begin)
         marks = ",".join("?" * len(allowed))
         sets, values = "state = ?, message = ?, changed = ?", [end, message, self._db.clock()]
@@ -185,6 +188,8 @@ class Studies:
         """Let the holder of an invitation in, once, under its identity; the site's name in the study."""
         with self._db.writing():
             row = self._db.one("select state from studies where id = ?", (study,))
+            # One sentence for every reason to refuse an invitation: an unknown study, a wrong secret, an expired or a used one look alike.
+            # Digests are compared in constant time, which does not tell how near a guess was.
             offered = _digest(secret)
             pending = self._db.all("select site, digest, expires from invitations where study = ?", (study,)) if row else []
             site = next((site for site, digest, expires in pending if compare_digest(digest, offered) and expires > self._db.clock()), None)
@@ -214,6 +219,7 @@ class Studies:
             row = self.get(study)
             if row is not None and row.state not in (State.DRAFT, State.OPEN):
                 raise LifeCycleError(f"Sites are removed before a study runs; this one is {row.state.value}. Cancel it first.")
+            # tokens name a site by its name; a site of the same name that is invited later must not inherit them, nor the old one keep them
             self._db.write("delete from tokens where study = ? and site = ?", (study, site))
             return self._db.write("delete from sites where study = ? and name = ?", (study, site)) > 0
 
@@ -226,7 +232,7 @@ class Studies:
         self._db.write("update sites set declaration = ? where study = ? and name = ?", (_pack(declarations), study, site))
 
     def consent(self, study: str, site: str, signature: bytes) -> bool:
-        """Keep a site's signature under the contract; True if it is the first."""
+        """Keep a site's signature under the contract; True if it is the first. Later ones, after every reconnection, change nothing."""
         return self._db.write("update sites set consent = ? where study = ? and name = ? and consent is null", (signature, study, site)) > 0
 
 

@@ -10,8 +10,8 @@ from fastapi import APIRouter, Header, HTTPException, Query, Response
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
-from consilience.service.server.documents import DOCUMENTS, plain
 from consilience.service.server.models import EventOut
+from consilience.service.server.result_files import DOCUMENTS, plain
 from consilience.service.server.services import OwnStudy, Parts, Services, SharedStudy, Who
 from consilience.service.store import Event, State
 

@@ -25,8 +25,9 @@ def documents_of(found: Discovery, contract: Contract, sites: tuple[str, ...], r
     settings = contract.settings
     study = {"id": contract.study, "name": contract.name, "sites": list(sites), "rounds": rounds, "bytes": size}
     head = {"study": study, "method": settings.method.value, "site_effects": settings.site_effects.value}
+    # allow_nan: JSON has no NaN, and Python would write one that no other program reads; plain() has replaced them
     body = json.dumps(plain({**head, **found.to_dict()}), indent=1, ensure_ascii=False, allow_nan=False)
-    flat = found.tests.with_columns(found.tests["given"].list.join(","))
+    flat = found.tests.with_columns(found.tests["given"].list.join(","))  # CSV has no lists
     return [("result.json", body.encode()), ("tests.csv", flat.write_csv().encode()), ("report.html", _report(found))]
 
 

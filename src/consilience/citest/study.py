@@ -7,7 +7,6 @@ unrestricted one of a test is there when it is the restricted one of the next.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 
 import numpy as np
 
@@ -19,60 +18,20 @@ from consilience.data.schema import Schema
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import Ordinal, SiteEffects
 from consilience.glm.solver import Fit
+from consilience.settings.choices import SingleSite
+from consilience.settings.declaration import DEFAULTS
+from consilience.settings.disclosure import OPEN, Disclosure
 
 __all__ = ["OPEN", "Disclosure", "Model", "Options", "ProductsTotal", "SingleSite", "Study"]
-
-
-class SingleSite(StrEnum):
-    """What happens to a test that exactly one site can do."""
-
-    LOCAL = "local"
-    REFUSE = "refuse"
-
-
-@dataclass(frozen=True, slots=True)
-class Disclosure:
-    """Which sums may be made at all: contributors and rows that each must have.
-
-    A sum with one contributor is that site's number. A test that only one site can do is answered by that site alone
-    (``single_site="local"``), or not at all.
-
-    >>> limits = Disclosure(min_contributors=3, min_rows=10)
-    >>> limits.refusal(2, 500)
-    'only 2 sites have the rows for it, and the study asks for at least 3'
-    >>> limits.refusal(3, 500)
-    ''
-    """
-
-    min_contributors: int = 2
-    min_rows: int = 10
-    single_site: SingleSite = SingleSite.LOCAL
-
-    def alone(self, contributors: int) -> bool:
-        """True if a test with so many contributors is one for a site alone."""
-        return contributors == 1 and self.min_contributors > 1 and self.single_site is SingleSite.LOCAL
-
-    def refusal(self, contributors: int, rows: int) -> str:
-        """Why a sum over so many sites and rows is not made, or the empty string."""
-        if contributors < self.min_contributors and not self.alone(contributors):
-            have = "only one site has" if contributors == 1 else f"only {contributors} sites have"
-            return f"{have} the rows for it, and the study asks for at least {self.min_contributors}"
-        if rows < self.min_rows:
-            return f"{rows} rows are fewer than the {self.min_rows} that the study asks for"
-        return ""
-
-
-OPEN = Disclosure(min_contributors=1, min_rows=1)
-"""No limits: where all rows are in one place anyway."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """How models are fitted. ``always`` are predictors of every model (the site, where rows are pooled)."""
 
-    effects: SiteEffects = SiteEffects.PROFILED
-    ordinal: Ordinal = Ordinal.PROPORTIONAL
-    ridge: float = 0.0
+    effects: SiteEffects = DEFAULTS.site_effects
+    ordinal: Ordinal = DEFAULTS.ordinal
+    ridge: float = DEFAULTS.ridge
     n_sites: int = 1
     always: tuple[str, ...] = ()
     disclosure: Disclosure = OPEN

@@ -1,54 +1,8 @@
-"""What all sites of a study agree on before the first number leaves one of them."""
+"""The terms of a study under the name that the federation knows them by; they are made of its settings."""
 
 from __future__ import annotations
 
-from enum import StrEnum
-
-import msgspec
-
-from consilience.citest.study import Disclosure, SingleSite
-from consilience.glm.layout import Ordinal, SiteEffects
+from consilience.settings.choices import Dropout, Method
+from consilience.settings.terms import Terms
 
 __all__ = ["Dropout", "Method", "Terms"]
-
-
-class Dropout(StrEnum):
-    """What happens when a site vanishes: the batch restarts with the others, or the run stops."""
-
-    RESTART = "restart"
-    STOP = "stop"
-
-
-class Method(StrEnum):
-    """How sites are brought together: common models from sums, or combined p-values."""
-
-    FEDCI = "fedci"
-    FISHER = "fisher"
-
-
-class Terms(msgspec.Struct, frozen=True):
-    """The settings of a study, the same for its server and for every site. Requests that differ from them are refused.
-
-    ``max_given`` bounds conditioning sets (None: no bound). ``network`` says that answers travel: then none leaves unmasked, not even
-    that of a study of one site.
-
-    >>> Terms(min_rows=50).disclosure.refusal(4, 20)
-    '20 rows are fewer than the 50 that the study asks for'
-    """
-
-    effects: SiteEffects = SiteEffects.PROFILED
-    ordinal: Ordinal = Ordinal.PROPORTIONAL
-    ridge: float = 0.0
-    min_contributors: int = 2
-    min_rows: int = 10
-    single_site: SingleSite = SingleSite.LOCAL
-    on_dropout: Dropout = Dropout.RESTART
-    masking: bool = True
-    method: Method = Method.FEDCI
-    max_given: int | None = None
-    network: bool = False
-
-    @property
-    def disclosure(self) -> Disclosure:
-        """The limits on sums."""
-        return Disclosure(self.min_contributors, self.min_rows, self.single_site)

@@ -7,12 +7,11 @@ import msgspec
 from consilience.data.schema import Schema
 from consilience.federation.ledger import printable
 from consilience.federation.messages import VERSION
-from consilience.federation.terms import Dropout, Method, Terms
 from consilience.federation.wire import decode_wire
-from consilience.glm.layout import SiteEffects
 from consilience.secagg import fingerprint_of, fingerprint_text
 from consilience.secagg.context import pack, sha256
-from consilience.service.settings import JOINT_WARNING, Batching, Settings, VariableSpec, knowledge_of, schema_of, terms_of
+from consilience.service.settings import JOINT_WARNING, Settings, VariableSpec, knowledge_of, schema_of
+from consilience.settings import Batching, Dropout, Method, SiteEffects, Terms, terms_of
 
 __all__ = ["Contract", "Member", "decode_contract", "warnings_of"]
 
@@ -63,7 +62,7 @@ class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def terms(self) -> Terms:
         """What requests are held against."""
-        return msgspec.structs.replace(terms_of(self.settings), max_given=self.settings.max_given, network=True)
+        return terms_of(self.settings)
 
     @property
     def fingerprints(self) -> dict[str, bytes]:

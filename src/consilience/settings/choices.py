@@ -1,0 +1,59 @@
+"""Settings that are one of a few words. Two of them, ``SiteEffects`` and ``Ordinal``, are properties of the models and stand there."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from consilience.glm.layout import Ordinal, SiteEffects
+
+__all__ = ["Batching", "Dropout", "Engine", "Method", "Ordinal", "Resolve", "SingleSite", "SiteEffects", "Variant"]
+
+
+class Method(StrEnum):
+    """How sites are brought together: common models from sums, or combined p-values."""
+
+    FEDCI = "fedci"
+    FISHER = "fisher"
+
+
+class SingleSite(StrEnum):
+    """What happens to a test that exactly one site can do."""
+
+    LOCAL = "local"
+    REFUSE = "refuse"
+
+
+class Dropout(StrEnum):
+    """What happens when a site vanishes: the batch restarts with the others, or the run stops."""
+
+    RESTART = "restart"
+    STOP = "stop"
+
+
+class Engine(StrEnum):
+    """How graphs are found."""
+
+    EXACT = "exact"
+    IOD = "iod"
+
+
+class Resolve(StrEnum):
+    """What to do about decisions that contradict each other."""
+
+    STRICT = "strict"
+    OPTIMAL = "optimal"
+
+
+class Variant(StrEnum):
+    """Which local marks the union graph of the published algorithm takes over."""
+
+    ORIGINAL = "original"
+    COLLIDERS = "colliders"
+    TRIPLES = "triples"
+
+
+class Batching(StrEnum):
+    """Which tests go out together: those of one level of the search, or all that any level could need."""
+
+    LEVELS = "levels"
+    ALL = "all"

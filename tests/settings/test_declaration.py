@@ -50,10 +50,11 @@ ROOT = Path(consilience.__file__).parent
     ("function", "wanted", "others"),
     [
         (cs.Server, {*names_of(Part.TESTS), "masking"}, {"clients", "schema"}),
+        (cs.fisher, {*names_of(Part.TESTS), "masking"} - {"method"}, {"clients", "schema"}),
         (cs.discover, {*names_of(Part.GRAPHS), "jobs"}, {"test", "knowledge", "progress"}),
         (cs.pooled, {"site_effects", "ordinal", "ridge"}, {"data", "schema"}),
     ],
-    ids=["Server", "discover", "pooled"],
+    ids=["Server", "fisher", "discover", "pooled"],
 )
 def test_signatures_name_every_setting_and_take_its_default(function: Callable[..., Any], wanted: set[str], others: set[str]) -> None:
     parameters = inspect.signature(function).parameters
@@ -69,10 +70,10 @@ def test_help_has_sections_and_names_every_parameter_and_choice(function: Callab
     for heading in ("Parameters", "Raises", "Examples", *(() if inspect.isclass(function) else ("Returns",))):
         assert f"\n{heading}\n{'-' * len(heading)}\n" in text
     for name, parameter in inspect.signature(function).parameters.items():
-        line = re.search(rf"^{re.escape(name)} : (.*)$|^\*\*{name}$", text, re.MULTILINE)
+        line = re.search(rf"^{name} : (.*)$", text, re.MULTILINE)
         assert line, f"{name} is not among the parameters of {function.__name__}"
         if name in SETTINGS and SETTINGS[name].is_choice:
-            assert str(list(SETTINGS[name].choices))[1:-1].replace("'", '"') in line[1]
+            assert re.findall('"(.*?)"', line[1]) == list(SETTINGS[name].choices)
         assert parameter.default is inspect.Parameter.empty or parameter.kind is inspect.Parameter.KEYWORD_ONLY
 
 

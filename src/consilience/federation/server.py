@@ -144,15 +144,43 @@ def _schema(clients: Sequence[Client], schema: Schema | Mapping[str, Any] | None
     return schema if isinstance(schema, Schema) else Schema(schema)
 
 
-def fisher(clients: Iterable[Client], **options: Any) -> Server:
+def fisher(
+    clients: Iterable[Client],
+    *,
+    schema: Schema | Mapping[str, Any] | None = None,
+    site_effects: str = DEFAULTS.site_effects.value,
+    ordinal: str = DEFAULTS.ordinal.value,
+    ridge: float = DEFAULTS.ridge,
+    min_contributors: int = DEFAULTS.min_contributors,
+    min_rows: int = DEFAULTS.min_rows,
+    single_site: str = DEFAULTS.single_site.value,
+    on_dropout: str = DEFAULTS.on_dropout.value,
+    masking: bool = LOCAL.masking,
+) -> Server:
     """Fisher's method over the clients' own tests, as a CI test: only p-values are combined.
 
     Parameters
     ----------
     clients : iterable of Client
         The sites, each with a name of its own.
-    **options
-        Those of :class:`Server`, without ``method``.
+    schema : Schema or mapping, optional
+        The study's variables, declared in advance. By default the union of what the clients hold.
+    site_effects : {"profiled", "coordinate", "joint", "none"}
+        Checked, and without effect: each client tests on its own rows, where there is one intercept.
+    ordinal : {"proportional", "generalized"}
+        How ordinal responses are modelled.
+    ridge : float
+        Penalty on coefficients; 0 for none.
+    min_contributors : int
+        No p-values are combined over fewer clients than this.
+    min_rows : int
+        None are combined over fewer rows than this.
+    single_site : {"local", "refuse"}
+        A test that one client alone can do is answered by that client, or not at all.
+    on_dropout : {"restart", "stop"}
+        When a client vanishes, the batch restarts with the others, or the run stops.
+    masking : bool
+        The server sees no client's p-values. False is for measurements only.
 
     Returns
     -------
@@ -172,7 +200,19 @@ def fisher(clients: Iterable[Client], **options: Any) -> Server:
     >>> round(fisher([a, b]).test("X", "Y").p_value, 6)
     1.6e-05
     """
-    return Server(clients, method=Method.FISHER.value, **options)
+    return Server(
+        clients,
+        method=Method.FISHER.value,
+        schema=schema,
+        site_effects=site_effects,
+        ordinal=ordinal,
+        ridge=ridge,
+        min_contributors=min_contributors,
+        min_rows=min_rows,
+        single_site=single_site,
+        on_dropout=on_dropout,
+        masking=masking,
+    )
 
 
 def pooled(

@@ -4,6 +4,7 @@
 #   data/         what one site holds: kinds and levels, reading files, schema, complete rows, design matrices
 #   glm/          response models of one site, and the solver that turns sums of their output into estimates
 #   secagg/       keys, fixed-point ring, masks
+#   settings/     how a study is done: every setting declared once; terms, disclosure limits, study files
 #   citest/       the CITest interface, likelihood-ratio logic, batches of tests as exchanges of requests and sums
 #   federation/   Client, Server, transports
 #   graph/        PAG, MAG, DAG: marks, m-separation, orientation rules, equivalence, distance, export, drawing; the oracle test

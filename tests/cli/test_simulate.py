@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import consilience as cs
 from consilience.cli.app import app
-from consilience.data.studyfile import read_study
+from consilience.settings.studyfile import read_study
 
 runner = CliRunner()
 GRAPH = "A o-> C, B o-> C, C --> D"
@@ -31,6 +31,7 @@ def test_simulate_writes_sites_truth_and_study(tmp_path: Path) -> None:
     study = read_study(out / "study.toml")
     assert dict(study.schema) == dict(made.schema)
     assert list(study.files) == list(made.frames)
+    assert study.datasets == (("A", "B", "C"), ("B", "C", "D"))
 
 
 @pytest.mark.slow

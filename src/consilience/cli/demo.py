@@ -12,12 +12,13 @@ from rich.table import Table
 from consilience.cli.show import format_p, kinds_table, show_discovery
 from consilience.federation import Client, Server, fisher, pooled
 from consilience.iod import discover
+from consilience.settings import DEFAULTS
 from consilience.simulate import introductory_example, mixed_sites
 from consilience.simulate.example import DECISIVE
 
 __all__ = ["demo"]
 
-ALPHA = 0.05
+ALPHA = DEFAULTS.alpha
 ABSENT = {0: ["E"], 2: ["D"]}
 QUESTIONS = [
     ("A", "B", []),

@@ -11,16 +11,17 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from consilience.cli.options import Given, takes_settings
 from consilience.cli.show import kinds_table, show_discovery
-from consilience.cli.sites import Method, clients_of, make_test, write_ledgers
+from consilience.cli.sites import METHODS, choose, clients_of, make_test, write_ledgers
 from consilience.errors import OptionError
-from consilience.glm.layout import Ordinal, SiteEffects
 from consilience.graph import PAG
 from consilience.graph.drawing.svg import Positions
 from consilience.iod import Discovery, Knowledge, discover
-from consilience.iod.discover import Engine, Resolve
-from consilience.iod.published.union import Variant
+from consilience.iod.discover import discover_arguments, knowledge_of
 from consilience.iod.report.graphs import common_positions
+from consilience.settings import LOCAL, Part
+from consilience.settings.declaration import LOCAL_SETTINGS
 
 __all__ = ["discovery"]
 
@@ -28,27 +29,14 @@ MOST_DRAWN = 100
 """PAGs that are drawn, best first; the JSON has all of them."""
 
 
+@takes_settings(Part.GRAPHS, Part.TESTS, without=("on_dropout",), instead=METHODS)  # files do not vanish
 def discovery(
     files: Annotated[list[Path], typer.Argument(help="One .csv or .parquet file per site, or one study file (.toml).", show_default=False)],
-    alpha: Annotated[float, typer.Option(help="Significance level of the CI decisions.")] = 0.05,
-    max_given: Annotated[int | None, typer.Option(help="Largest conditioning set.", min=0)] = None,
-    method: Annotated[Method, typer.Option(help="How sites are brought together.")] = Method.FEDCI,
-    engine: Annotated[Engine, typer.Option(help="A constraint solver (exact), or the published algorithm (iod).")] = Engine.EXACT,
-    resolve: Annotated[
-        Resolve, typer.Option(help="Where decisions contradict each other: no graph (strict), or those that overrule the least (optimal).")
-    ] = Resolve.STRICT,
+    settings: Given,
     knowledge: Annotated[Path | None, typer.Option(help="What is known before the data: tiers, required, forbidden (a TOML file).")] = None,
-    selection_bias: Annotated[bool, typer.Option(help="Allow for selection bias: undirected edges.")] = False,
-    limit: Annotated[int, typer.Option(help="Most graphs to list; the summary covers all.", min=1)] = 10_000,
-    time_limit: Annotated[float | None, typer.Option(help="Most seconds to spend on graphs after the tests.", min=0)] = None,
-    variant: Annotated[
-        Variant, typer.Option(help="With --engine iod: local marks that guide the search; the list is the same.")
-    ] = Variant.TRIPLES,
-    site_effects: Annotated[SiteEffects, typer.Option(help="Where the sites' intercepts live.")] = SiteEffects.PROFILED,
-    ordinal: Annotated[Ordinal, typer.Option(help="How ordinal responses are modelled.")] = Ordinal.PROPORTIONAL,
     kind: Annotated[list[str] | None, typer.Option(help="Declare a kind: NAME=continuous|binary|ordinal|multinomial. Repeatable.")] = None,
     levels: Annotated[list[str] | None, typer.Option(help="Declare levels in order: NAME=low,middle,high. Repeatable.")] = None,
-    jobs: Annotated[int, typer.Option(help="With --engine iod: processes that validate candidates.", min=1)] = 1,
+    jobs: Annotated[int, typer.Option(help=LOCAL_SETTINGS["jobs"].about.doc, min=1)] = LOCAL.jobs,
     out: Annotated[
         Path | None,
         typer.Option(help="Write the report (HTML), drawings (SVG), the result (JSON) and the CI table (CSV) into this folder."),
@@ -58,28 +46,23 @@ def discovery(
 ) -> None:
     """Find every PAG over all variables that agrees with the CI decisions at each site.
 
+    A study file may give settings, too; options win over it.
+
     Example: consilience discover --out result muenster.csv marburg.csv
     """
     if out is not None:
         _prepare(out)
-    known = None if knowledge is None else Knowledge.from_toml(knowledge)
+    method, chosen = choose(files, settings)
+    known = knowledge_of(chosen) if knowledge is None else Knowledge.from_toml(knowledge)
     clients = clients_of(files, kind, levels)
-    test = make_test(clients, method, site_effects, ordinal)
+    test = make_test(clients, method, chosen)
     console = Console()
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True, disable=as_json) as bar:
         task = bar.add_task("testing", total=None)
         found = discover(
             test,
-            alpha=alpha,
-            engine=engine,
-            resolve=resolve,
-            knowledge=known,
-            max_given=max_given,
-            selection_bias=selection_bias,
-            limit=limit,
-            time_limit=time_limit,
-            variant=variant,
+            **discover_arguments(chosen) | {"knowledge": known},
             jobs=jobs,
             progress=lambda words: bar.update(task, description=words),
         )

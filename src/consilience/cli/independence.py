@@ -11,23 +11,21 @@ import typer
 from rich.console import Console
 
 from consilience.citest import CIResult
+from consilience.cli.options import Given, takes_settings
 from consilience.cli.show import kinds_table, result_table
-from consilience.cli.sites import Method, clients_of, make_test, write_ledgers
-from consilience.glm.layout import Ordinal, SiteEffects
+from consilience.cli.sites import METHODS, choose, clients_of, make_test, write_ledgers
+from consilience.settings import Part
 
 __all__ = ["independence"]
 
 
+@takes_settings(Part.TESTS, without=("on_dropout",), instead=METHODS)  # files do not vanish
 def independence(
     x: Annotated[str, typer.Argument(help="One variable.")],
     y: Annotated[str, typer.Argument(help="The other.")],
     files: Annotated[list[Path], typer.Argument(help="One .csv or .parquet file per site, or one study file (.toml).", show_default=False)],
+    settings: Given,
     given: Annotated[str, typer.Option(help="Conditioning variables, separated by commas.")] = "",
-    method: Annotated[
-        Method, typer.Option(help="Common models from sums (fedci), combined p-values (fisher), or all rows together (pooled).")
-    ] = Method.FEDCI,
-    site_effects: Annotated[SiteEffects, typer.Option(help="Where the sites' intercepts live.")] = SiteEffects.PROFILED,
-    ordinal: Annotated[Ordinal, typer.Option(help="How ordinal responses are modelled.")] = Ordinal.PROPORTIONAL,
     kind: Annotated[list[str] | None, typer.Option(help="Declare a kind: NAME=continuous|binary|ordinal|multinomial. Repeatable.")] = None,
     levels: Annotated[list[str] | None, typer.Option(help="Declare levels in order: NAME=low,middle,high. Repeatable.")] = None,
     ledger: Annotated[Path | None, typer.Option(help="Write what left each site, as JSON Lines, to this file.")] = None,
@@ -38,7 +36,8 @@ def independence(
     Example: consilience test C E --given A muenster.csv marburg.csv
     """
     clients = clients_of(files, kind, levels)
-    test = make_test(clients, method, site_effects, ordinal)
+    method, chosen = choose(files, settings)
+    test = make_test(clients, method, chosen)
     result = test.test(x, y, [name for name in given.split(",") if name])
     if ledger is not None:
         write_ledgers(clients, ledger)

@@ -4,31 +4,52 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from consilience.citest import CITest
 from consilience.data.errors import UnknownVariableError
 from consilience.data.reading import load
-from consilience.data.studyfile import read_study
 from consilience.errors import OptionError
 from consilience.federation import Client, Server, pooled
-from consilience.glm.layout import Ordinal, SiteEffects
+from consilience.settings import DEFAULTS, Method, Part, Settings, names_of, settings_of
+from consilience.settings.studyfile import FOR_FILES, StudyFile, read_study
 
-__all__ = ["Method", "clients_of", "make_test", "pairs_of", "write_ledgers"]
+__all__ = ["METHODS", "TestMethod", "choose", "clients_of", "make_test", "pairs_of", "settings_in", "write_ledgers"]
 
 
-class Method(StrEnum):
-    """How the sites' data are brought together."""
+class TestMethod(StrEnum):
+    """How the sites' data are brought together: a study's methods, and all rows in one place to compare them with."""
 
-    FEDCI = "fedci"
-    FISHER = "fisher"
+    __test__ = False  # not for pytest
+
+    FEDCI = Method.FEDCI.value
+    FISHER = Method.FISHER.value
     POOLED = "pooled"
 
 
-def make_test(clients: list[Client], method: Method, site_effects: SiteEffects, ordinal: Ordinal) -> CITest:
+METHODS: dict[str, tuple[type, str]] = {
+    "method": (TestMethod, "Common models from masked sums (fedci), combined p-values (fisher), or all rows together (pooled).")
+}
+"""The option ``--method`` of commands that have all rows at hand."""
+
+
+def settings_in(files: list[Path]) -> dict[str, Any]:
+    """The settings that a study file gives; none where there are only tables."""
+    return {} if (study := _study_file(files)) is None else dict(study.settings)
+
+
+def make_test(clients: list[Client], method: TestMethod, settings: Settings) -> CITest:
     """The CI test that ``method`` names, over the clients."""
-    if method is Method.POOLED:
-        return pooled(clients, site_effects=site_effects is not SiteEffects.NONE, ordinal=ordinal)
-    return Server(clients, method=method.value, site_effects=site_effects, ordinal=ordinal)
+    if method is TestMethod.POOLED:
+        return pooled(clients, site_effects=settings.site_effects, ordinal=settings.ordinal, ridge=settings.ridge)
+    return Server(clients, **{name: getattr(settings, name) for name in names_of(Part.TESTS)} | {"method": method.value})
+
+
+def choose(files: list[Path], given: dict[str, Any]) -> tuple[TestMethod, Settings]:
+    """The method and the settings: those of a study file, those of the command line where it gives them, else the defaults."""
+    said = settings_in(files) | given
+    method = TestMethod(said.pop("method", DEFAULTS.method))
+    return method, settings_of(**said)
 
 
 def clients_of(files: list[Path], kind: list[str] | None, levels: list[str] | None) -> list[Client]:
@@ -40,10 +61,8 @@ def clients_of(files: list[Path], kind: list[str] | None, levels: list[str] | No
     names = [file.stem for file in files]
     if len(set(names)) < len(names):
         names = [str(file) for file in files]
-    if any(file.suffix == ".toml" for file in files):
-        if len(files) > 1:
-            raise OptionError(f"A study file names the files of all sites, and stands alone; got {len(files)} files.")
-        study = read_study(files[0])
+    study = _study_file(files)
+    if study is not None:
         names, files = list(study.files), list(study.files.values())
         # a kind that is declared anew goes without the study's levels
         orders = {n: list(v.levels) for n, v in study.schema.items() if v.levels and n not in kinds} | orders
@@ -61,6 +80,15 @@ def clients_of(files: list[Path], kind: list[str] | None, levels: list[str] | No
         )
         for name, frame in zip(names, frames, strict=True)
     ]
+
+
+def _study_file(files: list[Path]) -> StudyFile | None:
+    """The study file, if it is one."""
+    if not any(file.suffix == ".toml" for file in files):
+        return None
+    if len(files) > 1:
+        raise OptionError(f"A study file names the files of all sites, and stands alone; got {len(files)} files.")
+    return read_study(files[0], needs=FOR_FILES)
 
 
 def pairs_of(option: str, values: list[str] | None) -> dict[str, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +16,7 @@ from rich.table import Table
 from consilience.cli.optional import need_service
 from consilience.errors import AccessError, ConsilienceError, OptionError
 from consilience.service.errors import ConfigurationError, UnreachableError
+from consilience.settings.studyfile import read_study
 
 if TYPE_CHECKING:
     import httpx
@@ -86,25 +86,13 @@ def login(
 
 @study_app.command("create")
 def create(
-    file: Annotated[Path, typer.Argument(help="TOML file: name, datasets, [variables.NAME] kind, levels, [settings].")],
+    file: Annotated[Path, typer.Argument(help="A study file (.toml); what it says of the sites' files is not sent.")],
     server: Server = "",
     ca: Ca = "",
 ) -> None:
     """Create a draft from a file and print its id."""
     with _client(server, ca) as client:
-        print(_call(client, "POST", "/studies", read_study(file))["id"])
-
-
-def read_study(file: Path) -> dict[str, Any]:
-    """A study's declaration from a TOML file."""
-    try:
-        found = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigurationError(f"{str(file)!r} should be a TOML file that declares a study: {error}.") from None
-    variables = found.pop("variables", None)
-    if isinstance(variables, dict):
-        found["variables"] = [{"name": name, **(spec if isinstance(spec, dict) else {"kind": spec})} for name, spec in variables.items()]
-    return found
+        print(_call(client, "POST", "/studies", read_study(file).declaration())["id"])
 
 
 @study_app.command("list")

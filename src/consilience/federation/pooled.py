@@ -21,9 +21,10 @@ from consilience.data.table import Table
 from consilience.federation.exchange.batch import batch, drive
 from consilience.federation.exchange.sums import FitOptions, Sums
 from consilience.federation.site.own_tests import desk_for
-from consilience.glm.layout import Ordinal, SiteEffects
+from consilience.settings.choices import Ordinal, SiteEffects
+from consilience.settings.declaration import DEFAULTS
 
-__all__ = ["Pooled"]
+__all__ = ["Pooled", "counted"]
 
 SITE = "(site)"
 
@@ -37,10 +38,11 @@ class Pooled(CITest):
         schema: Schema,
         *,
         site_factor: bool = True,
-        ordinal: Ordinal = Ordinal.PROPORTIONAL,
-        ridge: float = 0.0,
+        ordinal: Ordinal = DEFAULTS.ordinal,
+        ridge: float = DEFAULTS.ridge,
     ) -> None:
         self.schema = schema
+        self.sites = tuple(frames)
         self.variables = tuple(schema)
         self.datasets = tuple(dict.fromkeys(frozenset(f.columns) & frozenset(schema) for f in frames.values()))
         parts = [_as_labels(frame, schema, name).with_columns(pl.lit(name).alias(SITE)) for name, frame in frames.items()]
@@ -48,6 +50,10 @@ class Pooled(CITest):
         full = Schema([*schema.values(), factor])
         self._desk = desk_for(Table(pl.concat(parts, how="diagonal"), full, "the pooled data"))
         self._sums = Sums(full, FitOptions(SiteEffects.NONE, ordinal, ridge, 1, (SITE,) if site_factor else ()))
+
+    def __repr__(self) -> str:
+        sites, rows = counted(len(self.sites), "site"), counted(self._desk.table.n_rows, "row")
+        return f"Pooled({sites}: {', '.join(self.sites)}; {counted(len(self.variables), 'variable')}; {rows})"
 
     def answer(self, questions: Sequence[Question], progress: Progress | None = None) -> list[CIResult]:
         """Answer checked questions, in order."""
@@ -62,6 +68,15 @@ class Pooled(CITest):
         rows = table.complete((result.x, result.y, *result.given))
         codes = table.codes[SITE]
         return len(np.unique(codes if rows.index is None else codes[rows.index]))
+
+
+def counted(n: int, what: str) -> str:
+    """A number of things in words.
+
+    >>> counted(1, "site"), counted(1200, "row")
+    ('1 site', '1200 rows')
+    """
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 def _as_labels(frame: pl.DataFrame, schema: Schema, owner: str) -> pl.DataFrame:

@@ -12,36 +12,70 @@ from consilience.data.schema import Schema, unite
 from consilience.errors import StudyError
 from consilience.federation.errors import DuplicateClientError, NoClientsError
 from consilience.federation.federated import FederatedTest
-from consilience.federation.pooled import Pooled
+from consilience.federation.pooled import Pooled, counted
 from consilience.federation.site.client import Client
 from consilience.federation.transport.local import LocalTransport
-from consilience.glm.layout import Ordinal, SiteEffects
-from consilience.options import check_number, check_option
-from consilience.settings.choices import Dropout, Method, SingleSite
-from consilience.settings.terms import Terms
+from consilience.options import check_flag
+from consilience.settings import DEFAULTS, LOCAL, Method, SiteEffects, settings_of, terms_of
 
 __all__ = ["Server", "fisher", "pooled"]
 
 
 class Server(FederatedTest):
-    """Federated CI tests over several clients.
+    """Federated conditional-independence tests over several clients, from masked sums.
 
-    ``method="fedci"`` fits common models from sums over clients; ``"fisher"`` combines the p-values of the clients' own tests.
-    ``site_effects`` is ``"profiled"`` (each client keeps its own intercepts to itself), ``"coordinate"`` (the paper's fedCI-CA),
-    ``"joint"`` (the paper's fedCI: the server sees the intercepts) or ``"none"``. ``ordinal`` is ``"proportional"`` or
-    ``"generalized"``. ``schema`` declares the study's variables in advance; by default it is the union of what the clients hold.
+    Parameters
+    ----------
+    clients : iterable of Client
+        The sites, each with a name of its own.
+    schema : Schema or mapping, optional
+        The study's variables, declared in advance. By default the union of what the clients hold.
+    method : {"fedci", "fisher"}
+        ``"fedci"`` fits common models from sums over clients; ``"fisher"`` combines the p-values of the clients' own tests.
+    site_effects : {"profiled", "coordinate", "joint", "none"}
+        Where the sites' intercepts live: ``"profiled"`` (each client keeps its own to itself), ``"coordinate"`` (the paper's fedCI-CA),
+        ``"joint"`` (the paper's fedCI: the server sees them) or ``"none"`` (one intercept for all).
+    ordinal : {"proportional", "generalized"}
+        How ordinal responses are modelled: proportional odds, or slopes of their own for each level.
+    ridge : float
+        Penalty on coefficients; 0 for none.
+    min_contributors : int
+        No sum is made over fewer clients than this.
+    min_rows : int
+        No sum is made over fewer rows than this.
+    single_site : {"local", "refuse"}
+        A test that one client alone can do is answered by that client, or not at all.
+    on_dropout : {"restart", "stop"}
+        When a client vanishes, the batch restarts with the others, or the run stops.
+    masking : bool
+        The server sees no client's numbers. False is for measurements only.
 
-    Sums are masked: the server sees no client's numbers (``masking=False`` is for measurements). No sum is made over fewer than
-    ``min_contributors`` clients or ``min_rows`` rows; a test that one client alone can do is answered by that client
-    (``single_site="local"``) or not at all (``"refuse"``). When a client vanishes, the batch restarts with the others
-    (``on_dropout="restart"``) or the run stops (``"stop"``).
+    Raises
+    ------
+    OptionError
+        An option has a value that does not exist, or is out of its range.
+    StudyError
+        There are no clients, two have one name, or fewer than ``min_contributors``.
+    SchemaError
+        The clients disagree about a variable, or hold values outside the schema.
 
+    See Also
+    --------
+    fisher : only p-values are combined.
+    pooled : all rows in one place.
+    discover : from tests to graphs.
+
+    Examples
+    --------
     >>> import polars as pl
     >>> a = Client("a", pl.DataFrame({"X": [1.0, 2.0, 3.0, 4.5, 2.2, 0.9], "Y": [1.0, 2.5, 2.0, 4.0, 2.1, 1.4]}))
     >>> b = Client("b", pl.DataFrame({"X": [0.0, 2.0, 1.0, 3.0, 2.5, 0.1], "Y": [5.0, 7.5, 6.0, 7.0, 7.7, 5.2]}))
-    >>> r = Server([a, b]).test("X", "Y")
+    >>> server = Server([a, b])
+    >>> r = server.test("X", "Y")
     >>> r.n, r.contributors, r.directions[0].df, round(r.p_value, 6)
     (12, 2, 1, 4e-06)
+    >>> server
+    Server(fedci, 2 clients: a, b; 2 variables; 2 rounds)
     """
 
     def __init__(
@@ -49,34 +83,38 @@ class Server(FederatedTest):
         clients: Iterable[Client],
         *,
         schema: Schema | Mapping[str, Any] | None = None,
-        method: str = "fedci",
-        site_effects: str = "profiled",
-        ordinal: str = "proportional",
-        ridge: float = 0.0,
-        min_contributors: int = 2,
-        min_rows: int = 10,
-        single_site: str = "local",
-        on_dropout: str = "restart",
-        masking: bool = True,
+        method: str = DEFAULTS.method.value,
+        site_effects: str = DEFAULTS.site_effects.value,
+        ordinal: str = DEFAULTS.ordinal.value,
+        ridge: float = DEFAULTS.ridge,
+        min_contributors: int = DEFAULTS.min_contributors,
+        min_rows: int = DEFAULTS.min_rows,
+        single_site: str = DEFAULTS.single_site.value,
+        on_dropout: str = DEFAULTS.on_dropout.value,
+        masking: bool = LOCAL.masking,
     ) -> None:
         self.clients = _checked(clients)
-        terms = Terms(
-            SiteEffects(check_option("site_effects", site_effects, tuple(SiteEffects))),
-            Ordinal(check_option("ordinal", ordinal, tuple(Ordinal))),
-            float(check_number("ridge", ridge, least=0.0)),
-            int(check_number("min_contributors", min_contributors, least=1)),
-            int(check_number("min_rows", min_rows, least=1)),
-            SingleSite(check_option("single_site", single_site, tuple(SingleSite))),
-            Dropout(check_option("on_dropout", on_dropout, tuple(Dropout))),
-            masking,
-            Method(check_option("method", method, tuple(Method))),
+        settings = settings_of(
+            method=method,
+            site_effects=site_effects,
+            ordinal=ordinal,
+            ridge=ridge,
+            min_contributors=min_contributors,
+            min_rows=min_rows,
+            single_site=single_site,
+            on_dropout=on_dropout,
         )
+        terms = terms_of(settings, masking=check_flag("masking", masking))
         common = _schema(self.clients, schema)
         self._name = study = secrets.token_hex(4)
         members = [client.identity.fingerprint for client in self.clients]
         sites = [client.join(study, common, terms, members) for client in self.clients]
         datasets = [frozenset(client.declarations) & frozenset(common) for client in self.clients]
         super().__init__(common, terms, datasets, LocalTransport(sites))
+
+    def __repr__(self) -> str:
+        who, rounds = counted(len(self.participants), "client"), counted(self.rounds, "round")
+        return f"Server({self.method}, {who}: {', '.join(self.participants)}; {counted(len(self.variables), 'variable')}; {rounds})"
 
     def disclosed(self) -> pl.DataFrame:
         """What has left each client in this study so far, by the clients' own ledgers: messages, numbers, bytes, and refused requests."""
@@ -106,37 +144,127 @@ def _schema(clients: Sequence[Client], schema: Schema | Mapping[str, Any] | None
     return schema if isinstance(schema, Schema) else Schema(schema)
 
 
-def fisher(clients: Iterable[Client], **options: Any) -> Server:
+def fisher(
+    clients: Iterable[Client],
+    *,
+    schema: Schema | Mapping[str, Any] | None = None,
+    site_effects: str = DEFAULTS.site_effects.value,
+    ordinal: str = DEFAULTS.ordinal.value,
+    ridge: float = DEFAULTS.ridge,
+    min_contributors: int = DEFAULTS.min_contributors,
+    min_rows: int = DEFAULTS.min_rows,
+    single_site: str = DEFAULTS.single_site.value,
+    on_dropout: str = DEFAULTS.on_dropout.value,
+    masking: bool = LOCAL.masking,
+) -> Server:
     """Fisher's method over the clients' own tests, as a CI test: only p-values are combined.
 
+    Parameters
+    ----------
+    clients : iterable of Client
+        The sites, each with a name of its own.
+    schema : Schema or mapping, optional
+        The study's variables, declared in advance. By default the union of what the clients hold.
+    site_effects : {"profiled", "coordinate", "joint", "none"}
+        Checked, and without effect: each client tests on its own rows, where there is one intercept.
+    ordinal : {"proportional", "generalized"}
+        How ordinal responses are modelled.
+    ridge : float
+        Penalty on coefficients; 0 for none.
+    min_contributors : int
+        No p-values are combined over fewer clients than this.
+    min_rows : int
+        None are combined over fewer rows than this.
+    single_site : {"local", "refuse"}
+        A test that one client alone can do is answered by that client, or not at all.
+    on_dropout : {"restart", "stop"}
+        When a client vanishes, the batch restarts with the others, or the run stops.
+    masking : bool
+        The server sees no client's p-values. False is for measurements only.
+
+    Returns
+    -------
+    Server
+        With ``method="fisher"``.
+
+    Raises
+    ------
+    OptionError, StudyError, SchemaError
+        As :class:`Server` does.
+
+    Examples
+    --------
     >>> import polars as pl
     >>> a = Client("a", pl.DataFrame({"X": [1.0, 2.0, 3.0, 4.5, 2.2, 0.9], "Y": [1.0, 2.5, 2.0, 4.0, 2.1, 1.4]}))
     >>> b = Client("b", pl.DataFrame({"X": [0.0, 2.0, 1.0, 3.0, 2.5, 0.1], "Y": [5.0, 7.5, 6.0, 7.0, 7.7, 5.2]}))
     >>> round(fisher([a, b]).test("X", "Y").p_value, 6)
     1.6e-05
     """
-    return Server(clients, method="fisher", **options)
+    return Server(
+        clients,
+        method=Method.FISHER.value,
+        schema=schema,
+        site_effects=site_effects,
+        ordinal=ordinal,
+        ridge=ridge,
+        min_contributors=min_contributors,
+        min_rows=min_rows,
+        single_site=single_site,
+        on_dropout=on_dropout,
+        masking=masking,
+    )
 
 
 def pooled(
     data: Iterable[Any],
     *,
     schema: Schema | Mapping[str, Any] | None = None,
-    site_effects: bool = True,
-    ordinal: str = "proportional",
-    ridge: float = 0.0,
+    site_effects: str | bool = DEFAULTS.site_effects.value,
+    ordinal: str = DEFAULTS.ordinal.value,
+    ridge: float = DEFAULTS.ridge,
 ) -> Pooled:
-    """The pooled analysis as a CI test: all rows in one place, the site as a factor (``site_effects=False``: without it).
+    """The pooled analysis as a CI test: all rows in one place, the site as a factor in every model.
 
-    ``data`` are clients, frames or paths.
+    Parameters
+    ----------
+    data : iterable of Client, frames or paths
+        One for each site.
+    schema : Schema or mapping, optional
+        The study's variables, declared in advance. By default the union of what the sites hold.
+    site_effects : {"profiled", "coordinate", "joint", "none"} or bool
+        As for :class:`Server`: ``"none"`` leaves the site's factor out. Where all rows are in one place, the other three are one and the
+        same: the site is a factor. True and False say the same, with and without.
+    ordinal : {"proportional", "generalized"}
+        How ordinal responses are modelled.
+    ridge : float
+        Penalty on coefficients; 0 for none.
 
+    Returns
+    -------
+    Pooled
+        A CI test to compare federated ones with.
+
+    Raises
+    ------
+    OptionError
+        An option has a value that does not exist, or is out of its range.
+    StudyError, SchemaError, DataError
+        The data cannot be read or do not fit together.
+
+    Examples
+    --------
     >>> import polars as pl
     >>> frames = [pl.DataFrame({"X": [1.0, 2.0, 3.0, 4.5], "Y": [1.0, 2.5, 2.0, 4.0]})]
-    >>> round(pooled(frames).test("X", "Y").p_value, 4)
+    >>> test = pooled(frames)
+    >>> round(test.test("X", "Y").p_value, 4)
     0.0091
+    >>> test
+    Pooled(1 site: site1; 2 variables; 4 rows)
     """
     clients = _checked(d if isinstance(d, Client) else Client(f"site{i}", d) for i, d in enumerate(data, start=1))
     common = _schema(clients, schema)
-    chosen = Ordinal(check_option("ordinal", ordinal, tuple(Ordinal)))
-    checked = float(check_number("ridge", ridge, least=0.0))
-    return Pooled({c.name: c.frame for c in clients}, common, site_factor=site_effects, ordinal=chosen, ridge=checked)
+    if isinstance(site_effects, bool):
+        site_effects = DEFAULTS.site_effects if site_effects else SiteEffects.NONE
+    settings = settings_of(site_effects=site_effects, ordinal=ordinal, ridge=ridge)
+    factor = settings.site_effects is not SiteEffects.NONE
+    return Pooled({c.name: c.frame for c in clients}, common, site_factor=factor, ordinal=settings.ordinal, ridge=settings.ridge)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable, Sequence
-from enum import StrEnum
 from functools import cache
 from importlib.metadata import version
+from inspect import signature
 from itertools import chain
-from typing import Any
+from typing import Any, cast
+
+import msgspec
 
 from consilience.citest.interface import CITest
 from consilience.citest.result import to_frame
 from consilience.errors import OptionError
+from consilience.federation import Client, Server
 from consilience.graph.graphs import PAG
 from consilience.graph.marksets import mask_of
 from consilience.iod.decisions import Decisions, Key
@@ -23,12 +26,11 @@ from consilience.iod.exact.problem import Problem, Rule
 from consilience.iod.exact.program import Clock
 from consilience.iod.knowledge import Knowledge
 from consilience.iod.local import read_local
-from consilience.iod.published.union import Variant
 from consilience.iod.skeleton import LocalSearch, search
 from consilience.iod.solution import solve_exact, solve_published
-from consilience.options import check_number, check_option, check_whole
+from consilience.settings import DEFAULTS, LOCAL, Engine, Part, Resolve, Settings, names_of, settings_of
 
-__all__ = ["Engine", "Resolve", "Stage", "discover"]
+__all__ = ["Engine", "Resolve", "Stage", "discover", "discover_arguments", "knowledge_of"]
 
 Stage = Callable[[str], None]
 """Told, in words, what is being done; an exception that it raises cancels the discovery."""
@@ -39,47 +41,68 @@ MOST_TESTS = 100
 otherwise the findings of the local searches, of which there are few, and the tests without conditioning."""
 
 
-class Engine(StrEnum):
-    """How graphs are found."""
-
-    EXACT = "exact"
-    IOD = "iod"
-
-
-class Resolve(StrEnum):
-    """What to do about decisions that contradict each other."""
-
-    STRICT = "strict"
-    OPTIMAL = "optimal"
-
-
 def discover(
-    test: CITest,
+    test: CITest | Sequence[Client],
     *,
-    alpha: float = 0.05,
-    engine: str = "exact",
-    resolve: str = "strict",
+    alpha: float = DEFAULTS.alpha,
+    engine: str = DEFAULTS.engine.value,
+    resolve: str = DEFAULTS.resolve.value,
     knowledge: Knowledge | None = None,
-    max_given: int | None = None,
-    selection_bias: bool = False,
-    limit: int | None = 10_000,
-    time_limit: float | None = None,
-    variant: str = "triples",
-    jobs: int = 1,
+    max_given: int | None = DEFAULTS.max_given,
+    selection_bias: bool = DEFAULTS.selection_bias,
+    limit: int | None = DEFAULTS.limit,
+    time_limit: float | None = DEFAULTS.time_limit,
+    variant: str = DEFAULTS.variant.value,
+    jobs: int = LOCAL.jobs,
     progress: Stage | None = None,
 ) -> Discovery:
     """Every PAG that agrees with the CI decisions of ``test`` on each of its data sets.
 
-    Where decisions contradict each other, ``resolve="strict"`` returns no graph, and ``"optimal"`` those that contradict the least
-    evidence; ``found.conflicts`` names decisions that cannot hold together in either case. ``knowledge`` is what is known beforehand.
-    ``max_given`` bounds conditioning sets; pairs that are not tested to the end are then neither separable nor inseparable.
-    ``selection_bias=True`` allows for undirected edges. At most ``limit`` graphs are listed, and ``time_limit`` seconds spent looking for
-    graphs after the tests (with knowledge, at most as many again on the marks that follow from it); the summary covers graphs that are
-    not listed, too.
+    Parameters
+    ----------
+    test : CITest or sequence of Client
+        What answers the questions: a :class:`~consilience.Server`, ``fisher(clients)``, ``pooled(frames)``, an
+        :class:`~consilience.Oracle`, a test of your own. Clients stand for ``Server(clients)``.
+    alpha : float
+        Significance level of the CI decisions, between 0 and 1.
+    engine : {"exact", "iod"}
+        A constraint solver, or the published algorithm.
+    resolve : {"strict", "optimal"}
+        Where decisions contradict each other: no graph, or those that contradict the least evidence. ``found.conflicts`` names decisions
+        that cannot hold together in either case.
+    knowledge : Knowledge, optional
+        What is known before the data.
+    max_given : int, optional
+        Largest conditioning set. Pairs that are then not tested to the end are neither separable nor inseparable.
+    selection_bias : bool
+        Allow for selection bias: undirected edges.
+    limit : int, optional
+        Most graphs to list. The summary covers graphs that are not listed, too.
+    time_limit : float, optional
+        Most seconds to spend on graphs after the tests; with knowledge, at most as many again on the marks that follow from it.
+    variant : {"original", "colliders", "triples"}
+        With ``engine="iod"``: which local marks guide the search. The list is the same.
+    jobs : int
+        With ``engine="iod"``: processes that validate candidates.
+    progress : callable, optional
+        Told, in words, what is being done. An exception that it raises cancels the discovery.
 
-    ``engine="exact"`` asks a constraint solver; ``"iod"`` is the published algorithm, where ``variant`` says which local marks guide the
-    search (``"original"``, ``"colliders"``, ``"triples"``; the list is the same) and ``jobs`` processes validate candidates.
+    Returns
+    -------
+    Discovery
+        The graphs, best first, what they have in common, and what it takes to do it again.
 
+    Raises
+    ------
+    OptionError
+        An option has a value that does not exist, is out of its range or does not go with another; or ``test`` is no test.
+    KnowledgeError
+        What is known contradicts itself, or names strange variables.
+    StudyError, RefusalError
+        Whatever the test raises when it cannot go on.
+
+    Examples
+    --------
     >>> from consilience.graph import Oracle
     >>> oracle = Oracle(PAG.parse("A o-> C, B o-> C, C --> D"), datasets=[["A", "B", "C"], ["B", "C", "D"]])
     >>> found = discover(oracle)
@@ -88,24 +111,23 @@ def discover(
     A o-> C, B o-> C, C --> D
     A <-> C, A <-> D, B o-> C, C --> D
     """
-    settings = _checked(
-        {
-            "alpha": alpha,
-            "engine": engine,
-            "resolve": resolve,
-            "max_given": max_given,
-            "selection_bias": selection_bias,
-            "limit": limit,
-            "time_limit": time_limit,
-            "variant": variant,
-        }
+    test = _as_test(test)
+    chosen = settings_of(
+        alpha=alpha,
+        engine=engine,
+        resolve=resolve,
+        max_given=max_given,
+        selection_bias=selection_bias,
+        limit=limit,
+        time_limit=time_limit,
+        variant=variant,
     )
     say = progress or (lambda _: None)
     names = tuple(sorted(test.variables))
     index = {name: i for i, name in enumerate(names)}
     rules = [] if knowledge is None else _rules(knowledge, names)
     datasets = tuple(tuple(sorted(held)) for held in test.datasets)
-    decisions = Decisions(test, names, float(alpha))
+    decisions = Decisions(test, names, chosen.alpha)
     start = time.perf_counter()
     searches = search(
         len(names),
@@ -116,13 +138,13 @@ def discover(
     )
     locals_ = [read_local(found, selection_bias=selection_bias) for found in searches]
     findings = rulings(locals_, decisions)
-    optimal = resolve == Resolve.OPTIMAL
+    optimal = chosen.resolve is Resolve.OPTIMAL
     weighed = _weighed(decisions, findings, searches, max_given) if optimal else []
     tested = time.perf_counter()
     clock = Clock(time_limit, say)
     problem = Problem(len(names), locals_, findings, weighed, rules, selection_bias)
-    if engine == Engine.IOD:
-        solution = solve_published(problem, names, clock, limit, Variant(variant), jobs)
+    if chosen.engine is Engine.IOD:
+        solution = solve_published(problem, names, clock, limit, chosen.variant, jobs)
     else:
         solution = solve_exact(problem, names, clock, limit, optimal=optimal)
     ranked = solution.ranked(decisions)
@@ -140,7 +162,7 @@ def discover(
         tests=to_frame(list(decisions.results.values())),
         candidates=solution.candidates,
         timings={"tests": tested - start, "graphs": time.perf_counter() - tested},
-        settings={**settings, "weighed": len(weighed)},
+        settings={**_told(chosen), "weighed": len(weighed)},
         versions=dict(_versions()),
         knowledge=knowledge,
         disclosed=test.disclosed(),
@@ -148,25 +170,41 @@ def discover(
     )
 
 
-def _checked(settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings, if they are in order and go together."""
-    alpha = settings["alpha"]
-    if not isinstance(alpha, float | int) or not 0.0 < alpha < 1.0:
-        raise OptionError(f"alpha must lie between 0 and 1; got {alpha!r}.")
-    check_option("engine", settings["engine"], tuple(Engine))
-    check_option("resolve", settings["resolve"], tuple(Resolve))
-    check_option("variant", settings["variant"], tuple(Variant))
-    for name, least in (("max_given", 0), ("limit", 1)):
-        if settings[name] is not None:
-            check_whole(name, settings[name], least=least)
-    if settings["time_limit"] is not None:
-        check_number("time_limit", settings["time_limit"], least=0.0)
-    if settings["engine"] == Engine.IOD:
-        if settings["resolve"] != Resolve.STRICT:
-            raise OptionError("The published algorithm has no way out of contradictions: resolve='optimal' needs engine='exact'.")
-        if settings["selection_bias"]:
-            raise OptionError("The published algorithm knows no selection bias: selection_bias=True needs engine='exact'.")
-    return {name: value.value if isinstance(value, StrEnum) else value for name, value in settings.items()}
+def _as_test(test: object) -> CITest:
+    """``test`` itself, or a server over clients; any object that answers like a CI test will do."""
+    if isinstance(test, CITest) or all(hasattr(test, name) for name in ("variables", "datasets", "answer")):
+        return cast(CITest, test)
+    if isinstance(test, Sequence) and any(isinstance(one, Client) for one in test):
+        return Server(test)
+    raise OptionError(
+        f"discover takes a CI test, such as Server(clients), pooled(frames) or an Oracle, or a list of clients; got {type(test).__name__}. "
+        f"Wrap each site's data with consilience.Client(name, data)."
+    )
+
+
+def _told(settings: Settings) -> dict[str, Any]:
+    """The settings of the search as plain types, in the order of the signature."""
+    plain = msgspec.to_builtins(settings)
+    return {name: plain[name] for name in signature(discover).parameters if name in plain}
+
+
+def knowledge_of(settings: Settings) -> Knowledge | None:
+    """What settings say is known before the data; ``KnowledgeError`` if it contradicts itself.
+
+    >>> knowledge_of(DEFAULTS) is None
+    True
+    """
+    told = {name: getattr(settings, name) for name in names_of(Part.KNOWLEDGE)}
+    return Knowledge(**told) if any(told.values()) else None
+
+
+def discover_arguments(settings: Settings) -> dict[str, Any]:
+    """Settings as the arguments of :func:`discover`.
+
+    >>> discover_arguments(Settings(alpha=0.01, max_given=1))["max_given"]
+    1
+    """
+    return {name: getattr(settings, name) for name in names_of(Part.GRAPHS)} | {"knowledge": knowledge_of(settings)}
 
 
 def _weighed(decisions: Decisions, findings: list[Ruling], searches: Sequence[LocalSearch], max_given: int | None) -> list[Ruling]:

@@ -14,6 +14,7 @@ from consilience.reproduction.record_folder import Store, claim_folder, code_dig
 from consilience.reproduction.runs import Record, do_run
 from consilience.reproduction.sizes import SIZES, Plan, Size
 from consilience.reproduction.variants import VariantCase, case_key, do_case
+from consilience.settings import LOCAL
 
 __all__ = ["Experiment", "Results"]
 
@@ -42,7 +43,7 @@ class Experiment:
         self._records: Store[Record] = Store(folder / "runs", Record)
         self._cases: Store[VariantCase] = Store(folder / "variants", VariantCase)
 
-    def run(self, jobs: int = 1, progress: Progress | None = None) -> Results:
+    def run(self, jobs: int = LOCAL.jobs, progress: Progress | None = None) -> Results:
         """Compute what is missing over ``jobs`` processes; all results."""
         check_number("jobs", jobs, least=1)
         claim_folder(self.folder, {"alpha": ALPHA, "code": code_digest(), "seed": SEED})

@@ -6,14 +6,12 @@ import msgspec
 
 from consilience.data.schema import Schema
 from consilience.federation.site.ledger import printable
-from consilience.glm.layout import SiteEffects
 from consilience.protocol.framing import decode
 from consilience.protocol.version import VERSION
 from consilience.secagg import fingerprint_of, fingerprint_text
 from consilience.secagg.context import pack, sha256
-from consilience.service.settings import JOINT_WARNING, Batching, Settings, VariableSpec, knowledge_of, schema_of, terms_of
-from consilience.settings.choices import Dropout, Method
-from consilience.settings.terms import Terms
+from consilience.service.settings import JOINT_WARNING, Settings, VariableSpec, knowledge_of, schema_of
+from consilience.settings import Batching, Dropout, Method, SiteEffects, Terms, terms_of
 
 __all__ = ["Contract", "Member", "decode_contract", "warnings_of"]
 
@@ -64,7 +62,7 @@ class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def terms(self) -> Terms:
         """What requests are held against."""
-        return msgspec.structs.replace(terms_of(self.settings), max_given=self.settings.max_given, network=True)
+        return terms_of(self.settings)
 
     @property
     def fingerprints(self) -> dict[str, bytes]:

@@ -1,24 +1,21 @@
-"""A study's settings, checked, and the one place where they become terms for the sites and arguments of ``discover``."""
+"""A study over a network: its settings, its variables and its variable sets, checked before they are stored, sent or agreed to.
+
+The settings themselves are declared in :mod:`consilience.settings`; what differs over a network is a table there.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from enum import StrEnum
 from math import comb
-from typing import Any
 
 import msgspec
 
 from consilience.data.kinds import Kind, Variable
 from consilience.data.schema import Schema
 from consilience.errors import OptionError
-from consilience.glm.layout import Ordinal, SiteEffects
-from consilience.iod import Knowledge
-from consilience.iod.discover import Engine, Resolve
-from consilience.iod.published.union import Variant
-from consilience.options import check_number, check_whole
-from consilience.settings.choices import Dropout, Method, SingleSite
-from consilience.settings.terms import Terms
+from consilience.iod.discover import discover_arguments, knowledge_of
+from consilience.settings import Batching, check_settings, terms_of
+from consilience.settings import NetworkSettings as Settings
 
 __all__ = [
     "JOINT_WARNING",
@@ -44,13 +41,6 @@ MOST_VARIABLES, MOST_LEVELS, MOST_DATASETS, MOST_NAME = 64, 64, 256, 200
 MOST_AT_ONCE = 100_000
 
 
-class Batching(StrEnum):
-    """Which tests go out together: those of one level of the search, or all that any level could need."""
-
-    LEVELS = "levels"
-    ALL = "all"
-
-
 class VariableSpec(msgspec.Struct, frozen=True, array_like=True):
     """A variable of the study as it travels and is stored."""
 
@@ -59,96 +49,18 @@ class VariableSpec(msgspec.Struct, frozen=True, array_like=True):
     levels: tuple[str, ...] = ()
 
 
-class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How a study is done. Over a network a run stops when a site is gone, unless every site has consented to a restart.
-
-    ``consent_seconds`` is how long the owner of a site may take to agree, ``return_seconds`` how long a site that was lost is waited
-    for, ``round_seconds`` how long one answer may take. ``tiers``, ``required`` and ``forbidden`` are what is known before the data.
-    """
-
-    alpha: float = 0.05
-    max_given: int | None = None
-    method: Method = Method.FEDCI
-    site_effects: SiteEffects = SiteEffects.PROFILED
-    ordinal: Ordinal = Ordinal.PROPORTIONAL
-    ridge: float = 0.0
-    engine: Engine = Engine.EXACT
-    resolve: Resolve = Resolve.STRICT
-    selection_bias: bool = False
-    limit: int = 10_000
-    time_limit: float = 3600.0
-    variant: Variant = Variant.TRIPLES
-    tiers: tuple[tuple[str, ...], ...] = ()
-    required: tuple[str, ...] = ()
-    forbidden: tuple[str, ...] = ()
-    batching: Batching = Batching.LEVELS
-    min_contributors: int = 2
-    min_rows: int = 10
-    single_site: SingleSite = SingleSite.LOCAL
-    on_dropout: Dropout = Dropout.STOP
-    allow_joint: bool = False
-    consent_seconds: float = 7 * 86400.0
-    return_seconds: float = 900.0
-    round_seconds: float = 600.0
-
-
 def checked(settings: Settings) -> Settings:
-    """Return ``settings`` if they make sense together; ``OptionError`` else.
+    """Return ``settings`` if they make sense together; ``OptionError`` else, or ``KnowledgeError`` if what is known contradicts itself.
 
     >>> checked(Settings(alpha=0.01)).alpha
     0.01
-    >>> checked(Settings(site_effects=SiteEffects.JOINT))
+    >>> checked(Settings(min_contributors=1))
     Traceback (most recent call last):
-    consilience.errors.OptionError: site_effects='joint' discloses numbers of single sites; say allow_joint=true if that is meant.
+    consilience.errors.OptionError: min_contributors must be a whole number of at least 2 and at most 1000; got 1.
     """
-    if not 0.0 < settings.alpha < 1.0:
-        raise OptionError(f"alpha must lie between 0 and 1; got {settings.alpha!r}.")
-    if settings.max_given is not None:
-        check_number("max_given", settings.max_given, least=0)
-    check_number("ridge", settings.ridge, least=0.0)
-    check_number("min_contributors", settings.min_contributors, least=2)
-    check_number("min_rows", settings.min_rows, least=1)
-    for name in ("consent_seconds", "return_seconds", "round_seconds"):
-        value = check_number(name, getattr(settings, name), least=1.0)
-        if value > 366 * 86400:
-            raise OptionError(f"{name} may be a year at most; got {value:g}.")
-    if settings.site_effects is SiteEffects.JOINT and not settings.allow_joint:
-        raise OptionError("site_effects='joint' discloses numbers of single sites; say allow_joint=true if that is meant.")
-    check_whole("limit", settings.limit, least=1)
-    check_number("time_limit", settings.time_limit, least=1.0)
-    if settings.engine is Engine.IOD and (settings.resolve is not Resolve.STRICT or settings.selection_bias):
-        raise OptionError("The published algorithm knows neither selection bias nor a way out of contradictions; choose engine='exact'.")
-    for text in (*(name for tier in settings.tiers for name in tier), *settings.required, *settings.forbidden):
-        if not text.isprintable():
-            raise OptionError(f"What is known is said in printable text on one line; got {text[:40]!r}.")
+    check_settings(settings)
     knowledge_of(settings)
     return settings
-
-
-def terms_of(settings: Settings) -> Terms:
-    """What sites hold every request against. Over a network sums are always masked."""
-    return Terms(
-        settings.site_effects,
-        settings.ordinal,
-        settings.ridge,
-        settings.min_contributors,
-        settings.min_rows,
-        settings.single_site,
-        settings.on_dropout,
-        True,
-        settings.method,
-    )
-
-
-def knowledge_of(settings: Settings) -> Knowledge | None:
-    """What is known before the data; ``KnowledgeError`` if it contradicts itself.
-
-    >>> knowledge_of(Settings()) is None
-    True
-    """
-    if not (settings.tiers or settings.required or settings.forbidden):
-        return None
-    return Knowledge(tiers=settings.tiers, required=settings.required, forbidden=settings.forbidden)
 
 
 def check_knowledge(settings: Settings, schema: Schema) -> None:
@@ -159,16 +71,6 @@ def check_knowledge(settings: Settings, schema: Schema) -> None:
     known = knowledge_of(settings)
     if known is not None:
         known.items(tuple(schema))
-
-
-def discover_arguments(settings: Settings) -> dict[str, Any]:
-    """The arguments of ``discover``.
-
-    >>> discover_arguments(Settings(alpha=0.01, max_given=1))["max_given"]
-    1
-    """
-    names = ("alpha", "engine", "resolve", "max_given", "selection_bias", "limit", "time_limit", "variant")
-    return {name: getattr(settings, name) for name in names} | {"knowledge": knowledge_of(settings)}
 
 
 def check_batch(settings: Settings, datasets: Iterable[Collection[str]]) -> None:

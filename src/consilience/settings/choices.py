@@ -1,17 +1,12 @@
-"""Choices."""
+"""Settings that are one of a few words. Two of them, ``SiteEffects`` and ``Ordinal``, are properties of the models and stand there."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 
-__all__ = ["Dropout", "Method", "SingleSite"]
+from consilience.glm.layout import Ordinal, SiteEffects
 
-
-class Dropout(StrEnum):
-    """What happens when a site vanishes: the batch restarts with the others, or the run stops."""
-
-    RESTART = "restart"
-    STOP = "stop"
+__all__ = ["Batching", "Dropout", "Engine", "Method", "Ordinal", "Resolve", "SingleSite", "SiteEffects", "Variant"]
 
 
 class Method(StrEnum):
@@ -26,3 +21,39 @@ class SingleSite(StrEnum):
 
     LOCAL = "local"
     REFUSE = "refuse"
+
+
+class Dropout(StrEnum):
+    """What happens when a site vanishes: the batch restarts with the others, or the run stops."""
+
+    RESTART = "restart"
+    STOP = "stop"
+
+
+class Engine(StrEnum):
+    """How graphs are found."""
+
+    EXACT = "exact"
+    IOD = "iod"
+
+
+class Resolve(StrEnum):
+    """What to do about decisions that contradict each other."""
+
+    STRICT = "strict"
+    OPTIMAL = "optimal"
+
+
+class Variant(StrEnum):
+    """Which local marks the union graph of the published algorithm takes over."""
+
+    ORIGINAL = "original"
+    COLLIDERS = "colliders"
+    TRIPLES = "triples"
+
+
+class Batching(StrEnum):
+    """Which tests go out together: those of one level of the search, or all that any level could need."""
+
+    LEVELS = "levels"
+    ALL = "all"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from consilience.settings.choices import SingleSite
+from consilience.settings.declaration import DEFAULTS
 
 __all__ = ["OPEN", "Disclosure"]
 
@@ -23,9 +24,9 @@ class Disclosure:
     ''
     """
 
-    min_contributors: int = 2
-    min_rows: int = 10
-    single_site: SingleSite = SingleSite.LOCAL
+    min_contributors: int = DEFAULTS.min_contributors
+    min_rows: int = DEFAULTS.min_rows
+    single_site: SingleSite = DEFAULTS.single_site
 
     def alone(self, contributors: int) -> bool:
         """True if a test with so many contributors is one for a site alone."""

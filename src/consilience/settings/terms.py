@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
-from consilience.glm.layout import Ordinal, SiteEffects
-from consilience.settings.choices import Dropout, Method, SingleSite
+from consilience.settings.choices import Dropout, Method, Ordinal, SingleSite, SiteEffects
+from consilience.settings.declaration import DEFAULTS, LOCAL, NetworkSettings, Settings
 from consilience.settings.disclosure import Disclosure
 
-__all__ = ["Terms"]
+__all__ = ["Terms", "terms_of"]
 
 
 class Terms(msgspec.Struct, frozen=True):
-    """The settings of a study, the same for its server and for every site. Requests that differ from them are refused.
+    """The settings of a study that requests are held against, the same for its server and for every site.
 
     ``max_given`` bounds conditioning sets (None: no bound). ``network`` says that answers travel: then none leaves unmasked, not even
     that of a study of one site.
@@ -21,19 +23,30 @@ class Terms(msgspec.Struct, frozen=True):
     '20 rows are fewer than the 50 that the study asks for'
     """
 
-    effects: SiteEffects = SiteEffects.PROFILED
-    ordinal: Ordinal = Ordinal.PROPORTIONAL
-    ridge: float = 0.0
-    min_contributors: int = 2
-    min_rows: int = 10
-    single_site: SingleSite = SingleSite.LOCAL
-    on_dropout: Dropout = Dropout.RESTART
-    masking: bool = True
-    method: Method = Method.FEDCI
-    max_given: int | None = None
+    effects: SiteEffects = DEFAULTS.site_effects
+    ordinal: Ordinal = DEFAULTS.ordinal
+    ridge: float = DEFAULTS.ridge
+    min_contributors: int = DEFAULTS.min_contributors
+    min_rows: int = DEFAULTS.min_rows
+    single_site: SingleSite = DEFAULTS.single_site
+    on_dropout: Dropout = DEFAULTS.on_dropout
+    masking: bool = LOCAL.masking
+    method: Method = DEFAULTS.method
+    max_given: int | None = DEFAULTS.max_given
     network: bool = False
 
     @property
     def disclosure(self) -> Disclosure:
         """The limits on sums."""
         return Disclosure(self.min_contributors, self.min_rows, self.single_site)
+
+
+def terms_of(settings: Settings, *, masking: bool = LOCAL.masking) -> Terms:
+    """The terms of a study with these settings: the one place where terms are made of settings.
+
+    >>> terms_of(NetworkSettings(max_given=1)).max_given, terms_of(NetworkSettings()).network, terms_of(DEFAULTS).network
+    (1, True, False)
+    """
+    told: dict[str, Any] = {"effects": settings.site_effects, "masking": masking, "network": isinstance(settings, NetworkSettings)}
+    same: dict[str, Any] = {name: getattr(settings, name) for name in Terms.__struct_fields__ if name not in told}
+    return Terms(**told, **same)

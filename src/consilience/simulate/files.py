@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from consilience.data.studyfile import write_study
+from consilience.settings.studyfile import write_study
 from consilience.simulate.sites import Simulation
 
 __all__ = ["write_files"]
@@ -41,7 +41,9 @@ def write_files(made: Simulation, folder: Path) -> list[Path]:
     files = {name: f"{name}.csv" for name in made.frames}
     for name, frame in made.frames.items():
         frame.write_csv(folder / files[name])
-    write_study(study, made.schema, files, "A synthetic study. What it was made from is in truth.json.")
+    datasets = tuple(dict.fromkeys(tuple(sorted(frame.columns)) for frame in made.frames.values()))
+    comment = "A synthetic study. What it was made from is in truth.json."
+    write_study(study, made.schema, files, comment, name="synthetic study", datasets=datasets)
     truth.write_text(json.dumps(_truth(made), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     drawing.write_text(made.pag.to_svg(title="The PAG that the data were made from"), encoding="utf-8")
     return [study, *(folder / file for file in files.values()), truth, drawing]

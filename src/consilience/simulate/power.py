@@ -23,6 +23,7 @@ from consilience.data.schema import Schema
 from consilience.errors import OptionError
 from consilience.graph import DAG
 from consilience.options import check_number, check_option
+from consilience.settings import DEFAULTS, LOCAL
 from consilience.simulate.methods import Method, run_methods
 from consilience.simulate.plotting import COLOURS, LINES, save_svg
 from consilience.simulate.randomness import generator
@@ -158,13 +159,13 @@ def power(
     sites: int | Iterable[int] = (2, 4, 8),
     rows: int | Iterable[int] = (25, 50, 100, 200, 400),
     methods: Iterable[str] = ("fedci", "fisher"),
-    alpha: float = 0.05,
+    alpha: float = DEFAULTS.alpha,
     target: float = 0.8,
     confounding: float = 0.5,
     site_shift: float = 0.5,
     replications: int = 200,
     seed: int = 1,
-    jobs: int = 1,
+    jobs: int = LOCAL.jobs,
 ) -> Power:
     """How often X ⫫ Y | Z is rejected when X, of the first of ``kinds``, has ``effect`` on Y, of the second.
 

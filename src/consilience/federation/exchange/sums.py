@@ -18,6 +18,7 @@ from consilience.glm.layout import Ordinal, SiteEffects
 from consilience.glm.solver import Fit
 from consilience.protocol.products import ProductsTotal
 from consilience.protocol.survey import Surveyed
+from consilience.settings.declaration import DEFAULTS
 from consilience.settings.disclosure import OPEN, Disclosure
 
 __all__ = ["FitOptions", "Sums"]
@@ -27,9 +28,9 @@ __all__ = ["FitOptions", "Sums"]
 class FitOptions:
     """How models are fitted. ``always`` are predictors of every model (the site, where rows are pooled)."""
 
-    effects: SiteEffects = SiteEffects.PROFILED
-    ordinal: Ordinal = Ordinal.PROPORTIONAL
-    ridge: float = 0.0
+    effects: SiteEffects = DEFAULTS.site_effects
+    ordinal: Ordinal = DEFAULTS.ordinal
+    ridge: float = DEFAULTS.ridge
     n_sites: int = 1
     always: tuple[str, ...] = ()
     disclosure: Disclosure = OPEN

@@ -18,22 +18,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from enum import StrEnum
 
 from consilience.graph.marks import ARROW, CIRCLE, TAIL
 from consilience.graph.marksets import MarkSets, bits
 from consilience.iod.local import Local
 from consilience.iod.skeleton import Pair, reached_through
+from consilience.settings.choices import Variant
 
 __all__ = ["Variant", "removable_edges", "unite"]
-
-
-class Variant(StrEnum):
-    """Which local marks the union graph takes over."""
-
-    ORIGINAL = "original"
-    COLLIDERS = "colliders"
-    TRIPLES = "triples"
 
 
 def unite(n: int, locals_: Sequence[Local], variant: Variant) -> MarkSets:

@@ -12,7 +12,8 @@ from consilience.federation import Client, FederatedTest
 from consilience.federation.site.ledger import Ledger
 from consilience.federation.transport import LocalTransport
 from consilience.iod import discover
-from consilience.service.settings import Settings, VariableSpec, checked, discover_arguments, schema_of, terms_of
+from consilience.service.settings import Settings, VariableSpec, checked, discover_arguments, schema_of
+from consilience.settings import terms_of
 
 __all__ = ["rehearse"]
 
@@ -20,7 +21,7 @@ __all__ = ["rehearse"]
 def rehearse(client: Client, study: dict[str, Any]) -> Ledger:
     """The ledger of a run with copies of this site as the others. Which tests come up depends on all data, so it is an example, not a list.
 
-    ``study`` is the study as the server's REST interface shows it.
+    ``study`` is the study as the server's REST interface shows it. The terms are those that its contract would have.
     """
     if study["variables"] is None:
         raise StudyError("The study has no schema yet: what would be asked depends on the other sites. Ask its owner to declare one.")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model
+
+from consilience.settings.declaration import NETWORK_SETTINGS
+from consilience.settings.field import Setting
 
 __all__ = [
     "EventOut",
@@ -30,32 +33,32 @@ Hex64 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Hex128 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{128}$")]
 
 
-class _Model(BaseModel):
+class _Body(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Problem(_Model):
+class Problem(_Body):
     """Why something was not done."""
 
     error: str = Field(description="The cause's name.", examples=["LifeCycleError"])
     message: str = Field(description="The rule, what was received, and the way out.")
 
 
-class LoginIn(_Model):
+class LoginIn(_Body):
     """An account's name and password."""
 
     name: Annotated[str, StringConstraints(max_length=64)]
     password: Annotated[str, StringConstraints(max_length=1024)]
 
 
-class LoginOut(_Model):
+class LoginOut(_Body):
     """A token for the header `Authorization: Bearer …`."""
 
     token: str
     expires: float = Field(description="Seconds since 1970 when it ends.")
 
 
-class VariableModel(_Model):
+class VariableModel(_Body):
     """A variable of the study."""
 
     name: Text
@@ -65,50 +68,30 @@ class VariableModel(_Model):
     )
 
 
-class SettingsModel(_Model):
+def _field(setting: Setting) -> tuple[Any, Any]:
+    """A setting as a field of a model: its type and default, with the declaration's words and bounds."""
+    kind: Any = setting.type
+    if setting.is_choice:
+        kind = Literal[setting.choices]
+    elif get_origin(setting.type) is tuple:
+        kind = list[list[Text]] if get_origin(get_args(setting.type)[0]) is tuple else list[Text]
+    about: dict[str, Any] = {"description": setting.about.doc, **setting.about.bounds}
+    if isinstance(setting.default, tuple):
+        return kind, Field(default_factory=list, **about)
+    return (kind | None if setting.optional else kind), Field(default=setting.plain_default, **about)
+
+
+if TYPE_CHECKING:
+    _Declared = _Body
+else:
+    _Declared = create_model("_Declared", __base__=_Body, **{name: _field(setting) for name, setting in NETWORK_SETTINGS.items()})
+
+
+class SettingsModel(_Declared):
     """How the study is done. Sites see all of it before they consent."""
 
-    alpha: float = Field(default=0.05, gt=0, lt=1, description="Significance level of the CI decisions.")
-    max_given: int | None = Field(default=None, ge=0, le=64, description="Largest conditioning set; null for no bound.")
-    method: Literal["fedci", "fisher"] = Field(default="fedci", description="Common models from masked sums, or combined p-values.")
-    site_effects: Literal["profiled", "coordinate", "joint", "none"] = Field(
-        default="profiled", description="Where the sites' intercepts live."
-    )
-    ordinal: Literal["proportional", "generalized"] = Field(default="proportional", description="How ordinal responses are modelled.")
-    ridge: float = Field(default=0.0, ge=0, le=1e6, description="Penalty on coefficients; 0 for none.")
-    engine: Literal["exact", "iod"] = Field(default="exact", description="A constraint solver, or the published algorithm.")
-    resolve: Literal["strict", "optimal"] = Field(
-        default="strict", description="Where decisions contradict each other: no graph, or those that overrule the least evidence."
-    )
-    selection_bias: bool = Field(default=False, description="Allow for selection bias: undirected edges.")
-    limit: int = Field(default=10_000, ge=1, le=1_000_000, description="Most graphs to list; the summary covers all.")
-    time_limit: float = Field(default=3600.0, ge=1, le=86400, description="Most seconds to spend on graphs after the tests.")
-    variant: Literal["original", "colliders", "triples"] = Field(
-        default="triples", description="With `engine=iod`: which local marks guide the search."
-    )
-    tiers: list[list[Text]] = Field(default_factory=list, max_length=64, description="Variables in time order, if that is known.")
-    required: list[Text] = Field(default_factory=list, max_length=256, description="Known to be true, such as `smoking => cancer`.")
-    forbidden: list[Text] = Field(default_factory=list, max_length=256, description="Known to be false, such as `age *-* sex`.")
-    batching: Literal["levels", "all"] = Field(
-        default="levels",
-        description="`levels` asks what the search needs, level by level; `all` asks all tests at once: more tests, fewer rounds.",
-    )
-    min_contributors: int = Field(default=2, ge=2, le=1000, description="No sum over fewer sites than this.")
-    min_rows: int = Field(default=10, ge=1, le=10**9, description="No sum over fewer rows than this.")
-    single_site: Literal["local", "refuse"] = Field(
-        default="local", description="A test that one site alone can do: its statistics only, or nothing."
-    )
-    on_dropout: Literal["stop", "restart"] = Field(
-        default="stop",
-        description="When a site does not come back: stop, or restart without it, which reveals its part of finished sums.",
-    )
-    allow_joint: bool = Field(default=False, description="Needed for `site_effects=joint`, which discloses numbers of single sites.")
-    consent_seconds: float = Field(default=604800.0, ge=1, le=31536000, description="How long the owner of a site may take to agree.")
-    return_seconds: float = Field(default=900.0, ge=1, le=31536000, description="How long a site that was lost is waited for.")
-    round_seconds: float = Field(default=600.0, ge=1, le=86400, description="How long one answer may take.")
 
-
-class StudyIn(_Model):
+class StudyIn(_Body):
     """A study. With `variables` and `datasets` declared, nothing is asked from the sites but sums: the private way, to be preferred.
 
     Without them the sites are asked which variables they hold. **That tells the server which site measures what**, which matters most
@@ -123,7 +106,7 @@ class StudyIn(_Model):
     settings: SettingsModel = SettingsModel()
 
 
-class SiteOut(_Model):
+class SiteOut(_Body):
     """A site that has joined."""
 
     name: str
@@ -133,14 +116,14 @@ class SiteOut(_Model):
     consented: bool
 
 
-class InvitationPending(_Model):
+class InvitationPending(_Body):
     """An invitation that nobody has taken yet."""
 
     site: str
     expires: float
 
 
-class StudyOut(_Model):
+class StudyOut(_Body):
     """A study as it stands."""
 
     id: str
@@ -159,21 +142,21 @@ class StudyOut(_Model):
     changed: float
 
 
-class InvitationIn(_Model):
+class InvitationIn(_Body):
     """Whom to invite, and for how long."""
 
     site: SiteName = Field(description="The name that the site will have in the study.")
     seconds: float = Field(604800.0, ge=60, le=7776000)
 
 
-class InvitationOut(_Model):
+class InvitationOut(_Body):
     """The invitation. It is shown once, works once, and should go to the site on a way that both sides trust."""
 
     invitation: str
     expires: float
 
 
-class JoinIn(_Model):
+class JoinIn(_Body):
     """A site takes its invitation and binds its identity to it."""
 
     study: StudyId
@@ -182,13 +165,13 @@ class JoinIn(_Model):
     signature: Hex128 = Field(description="By that key, over the invitation's digest, the study and the server's identity.")
 
 
-class JoinOut(_Model):
+class JoinOut(_Body):
     """The site is in."""
 
     site: str
 
 
-class EventOut(_Model):
+class EventOut(_Body):
     """Something that happened."""
 
     number: int

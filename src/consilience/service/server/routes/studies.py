@@ -74,7 +74,7 @@ def _out(row: StudyRow, services: Services, *, is_owner: bool) -> StudyOut:
         message=row.message,
         variables=None if variables is None else [VariableModel(name=v.name, kind=v.kind.value, levels=list(v.levels)) for v in variables],
         datasets=None if datasets is None else [list(names) for names in datasets],
-        settings=SettingsModel(**msgspec.to_builtins(row.settings)),
+        settings=SettingsModel.model_validate(msgspec.to_builtins(row.settings)),
         sites=sites,
         invitations=[InvitationPending(site=i.site, expires=i.expires) for i in pending],
         rounds=row.rounds,

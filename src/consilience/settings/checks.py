@@ -1,0 +1,57 @@
+"""Settings from what a user gave: every value checked against the declaration, then all of them together."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Any, TypeVar
+
+from consilience.errors import OptionError
+from consilience.settings.choices import Engine, Resolve, SiteEffects
+from consilience.settings.declaration import NETWORK_SETTINGS, SETTINGS, NetworkSettings, Settings
+
+__all__ = ["check_settings", "settings_of"]
+
+S = TypeVar("S", bound=Settings)
+
+
+def settings_of(**given: Any) -> Settings:
+    """Checked settings; what is not given has its default. Words become choices.
+
+    >>> settings_of(method="fisher", alpha=0.01).method
+    <Method.FISHER: 'fisher'>
+    >>> settings_of(min_row=5)
+    Traceback (most recent call last):
+    consilience.errors.OptionError: There is no setting 'min_row'; did you mean min_rows?
+    """
+    return check_settings(Settings(**{_known(name): SETTINGS[name].check(value) for name, value in given.items()}))
+
+
+def _known(name: str) -> str:
+    if name in SETTINGS:
+        return name
+    near = get_close_matches(name, SETTINGS, n=1)
+    raise OptionError(f"There is no setting {name!r}; " + (f"did you mean {near[0]}?" if near else f"settings are {', '.join(SETTINGS)}."))
+
+
+def check_settings(settings: S) -> S:
+    """Return ``settings`` if each is in its range and all go together; ``OptionError`` else. Those of a network have a network's ranges.
+
+    >>> check_settings(NetworkSettings(alpha=0.01)).alpha
+    0.01
+    >>> check_settings(NetworkSettings(site_effects=SiteEffects.JOINT))
+    Traceback (most recent call last):
+    consilience.errors.OptionError: site_effects='joint' discloses numbers of single sites; say allow_joint=true if that is meant.
+    """
+    network = isinstance(settings, NetworkSettings)
+    for name, setting in (NETWORK_SETTINGS if network else SETTINGS).items():
+        setting.check(getattr(settings, name))
+    if network and settings.site_effects is SiteEffects.JOINT and not settings.allow_joint:
+        raise OptionError("site_effects='joint' discloses numbers of single sites; say allow_joint=true if that is meant.")
+    if settings.engine is Engine.IOD and settings.resolve is not Resolve.STRICT:
+        raise OptionError(f"The published algorithm has no way out of contradictions: resolve='{settings.resolve}' needs engine='exact'.")
+    if settings.engine is Engine.IOD and settings.selection_bias:
+        raise OptionError("The published algorithm knows no selection bias: selection_bias=True needs engine='exact'.")
+    for text in (*(name for tier in settings.tiers for name in tier), *settings.required, *settings.forbidden):
+        if not text.isprintable():
+            raise OptionError(f"What is known is said in printable text on one line; got {text[:40]!r}.")
+    return settings

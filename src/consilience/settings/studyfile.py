@@ -1,0 +1,167 @@
+"""A study as a file: what it is called, how it is done, its variables, which of them sites measure, and the files of its sites. TOML.
+
+One format for ``consilience discover``, which needs the variables and the sites' files, and for ``consilience server study create``,
+which sends everything but the sites: file names stay where the files are.
+
+::
+
+    name = "stroke, five hospitals"
+    datasets = [["age", "stage"], ["age", "outcome"]]    # which sets of variables sites measure, not who measures which
+
+    [settings]                                           # any setting of docs/settings.md
+    alpha = 0.01
+    tiers = [["age"], ["stage"], ["outcome"]]
+
+    [variables]
+    age = "continuous"                                   # short for a table with a kind and nothing else
+
+    [variables.stage]
+    kind = "ordinal"
+    levels = ["I", "II", "III"]
+
+    [sites.muenster]
+    file = "muenster.csv"                                # beside the study file, or an absolute path
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from consilience.data.errors import ReadError
+from consilience.data.kinds import Kind, Variable, as_kind, level_label
+from consilience.data.schema import Schema
+from consilience.errors import OptionError
+from consilience.settings.declaration import SETTINGS
+
+__all__ = ["FOR_FILES", "StudyFile", "read_study", "write_study"]
+
+FOR_FILES = ("variables", "sites")
+"""Sections that a study needs where it is done with the sites' files at hand."""
+TOP = ("name", "datasets", "settings", "variables", "sites")
+
+
+@dataclass(frozen=True, slots=True)
+class StudyFile:
+    """What a study file says; what it leaves out is empty. ``settings`` are those that it gives, in the settings' own types."""
+
+    schema: Schema
+    files: Mapping[str, Path] = field(default_factory=dict)
+    datasets: tuple[tuple[str, ...], ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    name: str = ""
+
+    def declaration(self) -> dict[str, Any]:
+        """What a study server is told, as JSON's types: all but the sites' files. What is left out, the server decides or asks for."""
+        variables = [{"name": v.name, "kind": v.kind.value, "levels": list(v.levels)} for v in self.schema.values()]
+        found = {"variables": variables, "datasets": self.datasets, "settings": self.settings}
+        return {"name": self.name, **{key: msgspec.to_builtins(value) for key, value in found.items() if value}}
+
+
+def write_study(
+    path: Path,
+    schema: Schema,
+    files: Mapping[str, str],
+    comment: str = "",
+    *,
+    name: str = "",
+    datasets: Iterable[Sequence[str]] = (),
+    settings: Mapping[str, Any] | None = None,
+) -> None:
+    """Write a study file; ``files`` maps sites to their files, as seen from the folder of ``path``."""
+    lines = [f"# {line}" for line in comment.splitlines()]
+    lines += [f"name = {_value(name)}"] if name else []
+    lines += [f"datasets = {_value([list(held) for held in datasets])}"] if datasets else []
+    if settings:
+        told = {key: SETTINGS[key].check(value) for key, value in settings.items()}
+        lines += ["", "[settings]", *(f"{key} = {_value(msgspec.to_builtins(value), key)}" for key, value in told.items())]
+    for variable in schema.values():
+        lines += ["", f"[variables.{_value(variable.name)}]", f"kind = {_value(variable.kind.value)}"]
+        if variable.levels:
+            lines.append(f"levels = {_value(list(variable.levels))}")
+    for site, file in files.items():
+        lines += ["", f"[sites.{_value(site)}]", f"file = {_value(file)}"]
+    path.write_text("\n".join(lines).lstrip("\n") + "\n", encoding="utf-8")
+
+
+def _value(value: Any, name: str = "") -> str:
+    """A value of TOML: JSON's, without escaped surrogates; keys are quoted, too: bare ones are not worth a rule."""
+    if value is None:
+        raise OptionError(f"A study file cannot say that {name} is none: TOML has no word for it. Leave it out, or give a number.")
+    return json.dumps(value, ensure_ascii=False)
+
+
+def read_study(path: Path, needs: Sequence[str] = ()) -> StudyFile:
+    """Read a study file that has at least the sections ``needs``.
+
+    What is wrong with it is a ``ReadError`` that names the entry, or an ``OptionError`` for a value that does not exist.
+    """
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ReadError(f"{str(path)!r} cannot be read as a study file (TOML): {error}") from None
+    _only(content, TOP, "A study file", path)
+    variables, sites = (_entries(content, name, path, needed=name in needs) for name in ("variables", "sites"))
+    for site, entry in sites.items():
+        if not isinstance(entry, dict) or not isinstance(entry.get("file"), str):
+            raise ReadError(f'A site of a study file has a file, as in file = "{site}.csv"; [sites.{site}] of {str(path)!r} has none.')
+        _only(entry, ("file",), f"[sites.{site}]", path)
+    name = content.get("name", path.stem)
+    if not isinstance(name, str) or not name.strip():
+        raise ReadError(f"A study's name is text; {str(path)!r} has {name!r}.")
+    return StudyFile(
+        Schema([_variable(variable, entry, path) for variable, entry in variables.items()]),
+        {site: path.parent / entry["file"] for site, entry in sites.items()},
+        _datasets(content.get("datasets", []), path),
+        _settings(content.get("settings", {}), path),
+        name,
+    )
+
+
+def _only(entry: Mapping[str, Any], allowed: Sequence[str], what: str, path: Path) -> None:
+    strange = [key for key in entry if key not in allowed]
+    if strange:
+        raise ReadError(f"{what} has the keys {', '.join(allowed)}; {str(path)!r} has {strange[0]!r}.")
+
+
+def _entries(content: dict[str, Any], name: str, path: Path, *, needed: bool) -> dict[str, Any]:
+    found = content.get(name, {})
+    if not isinstance(found, dict) or (needed and not found) or not all(isinstance(entry, dict | str) for entry in found.values()):
+        raise ReadError(f"A study file has sections [{name}.NAME], one for each of its {name}; {str(path)!r} has none.")
+    return found
+
+
+def _variable(name: str, entry: dict[str, Any] | str, path: Path) -> Variable:
+    entry = {"kind": entry} if isinstance(entry, str) else entry
+    _only(entry, ("kind", "levels"), f"[variables.{name}]", path)
+    kind, levels = entry.get("kind"), entry.get("levels", [])
+    if not isinstance(kind, str) or not isinstance(levels, list):
+        raise ReadError(
+            f"A variable of a study file has a kind (text) and perhaps levels (a list); see [variables.{name}] of {str(path)!r}."
+        )
+    chosen = as_kind(kind, name)
+    labels = tuple(level_label(level) for level in levels)
+    return Variable(name, chosen, labels or (("0", "1") if chosen is Kind.BINARY else ()))
+
+
+def _datasets(found: Any, path: Path) -> tuple[tuple[str, ...], ...]:
+    try:
+        return msgspec.convert(found, tuple[tuple[str, ...], ...])
+    except msgspec.ValidationError:
+        raise ReadError(f'datasets is a list of lists of variables, as in [["A", "B"], ["B", "C"]]; {str(path)!r} has {found!r}.') from None
+
+
+def _settings(found: Any, path: Path) -> dict[str, Any]:
+    if not isinstance(found, dict):
+        raise ReadError(f"A study file has its settings in a section [settings]; {str(path)!r} has {found!r}.")
+    _only(found, tuple(SETTINGS), "[settings]", path)
+    try:
+        return {name: SETTINGS[name].check(value) for name, value in found.items()}
+    except OptionError as error:
+        raise OptionError(f"{error} See [settings] of {str(path)!r}.") from None

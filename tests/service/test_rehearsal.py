@@ -1,0 +1,43 @@
+"""A dry run asks what the study would ask, on the terms that its contract would have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+import consilience as cs
+from consilience.service.agent.rehearsal import rehearse
+from consilience.service.contract import Contract, Member
+from consilience.service.settings import Settings, specs_of
+from consilience.settings import SiteEffects
+from tests.federation.helpers import mixed_clients
+
+STUDY = "00112233aabbccdd"
+
+
+def test_requests_are_held_against_the_terms_of_the_contract(monkeypatch: pytest.MonkeyPatch) -> None:
+    clients = mixed_clients(3, columns="AC")
+    schema = cs.Server(clients).schema
+    settings = Settings(max_given=0, min_rows=7, site_effects=SiteEffects.NONE)
+    members = tuple(Member(c.name, c.identity.public_bytes) for c in clients)
+    contract = Contract(STUDY, "trial", specs_of(schema), (("A", "C"),), settings, members)
+    study = {
+        "id": STUDY,
+        "variables": [{"name": v.name, "kind": v.kind.value, "levels": list(v.levels)} for v in schema.values()],
+        "datasets": [["A", "C"]],
+        "sites": [1, 2, 3],
+        "settings": msgspec.to_builtins(settings),
+    }
+    seen, join = [], cs.Client.join
+
+    def watched(self: cs.Client, study: str, schema: Any, terms: Any, *more: Any, **also: Any) -> Any:
+        seen.append(terms)
+        return join(self, study, schema, terms, *more, **also)
+
+    monkeypatch.setattr(cs.Client, "join", watched)
+    rehearse(clients[0], study)
+    assert seen == [contract.terms] * 3
+    assert contract.terms.max_given == 0
+    assert contract.terms.network

@@ -11,8 +11,9 @@ import pytest
 import consilience as cs
 from consilience.graph import MAG, Oracle
 from consilience.iod import Knowledge, Summary
-from consilience.iod.exact import program
+from consilience.iod.clock import Clock, TimeIsUp
 from consilience.iod.exact.outline import TRIES
+from consilience.iod.solver import program
 from tests.iod.brute_force import World, random_datasets
 from tests.iod.test_iod import oracle_of, random_case
 from tests.iod.test_knowledge_engines import random_knowledge
@@ -139,14 +140,14 @@ def test_time_may_be_up_at_any_moment(options: dict[str, Any], monkeypatch: pyte
     for looks in (0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144):
         left = looks
 
-        def tick(self: program.Clock) -> None:
+        def tick(self: Clock) -> None:
             nonlocal left
             left -= 1
             if left < 0:
-                raise program.TimeIsUp
+                raise TimeIsUp
 
         with monkeypatch.context() as patch:
-            patch.setattr(program.Clock, "tick", tick)
+            patch.setattr(Clock, "tick", tick)
             found = cs.discover(test, knowledge=known, limit=None, **options)
         if found.complete:
             assert found.pags == full.pags

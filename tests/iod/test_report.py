@@ -357,7 +357,7 @@ def test_the_table_of_tests() -> None:
 
 
 def test_decisions_are_those_of_the_search() -> None:
-    """At p = α the test rejects, as in :class:`consilience.iod.decisions.Decisions`."""
+    """At p = α the test rejects, as in :class:`consilience.iod.answers.Answers`."""
     rows = read(render(found_of([PAG.parse("A, B")], ["AB"], [result("A", "B", "", 0.05)]))).one("table", id="ci").one("tbody").all("tr")
     assert [row.attributes["data-decision"] for row in rows] == ["dependent"]
 

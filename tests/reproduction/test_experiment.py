@@ -16,7 +16,7 @@ from consilience.reproduction import experiment as module
 from consilience.reproduction import record_folder as store_module
 from consilience.reproduction.design import Run
 from consilience.reproduction.experiment import Experiment
-from consilience.reproduction.record_folder import Store, claim_folder
+from consilience.reproduction.record_folder import RecordFolder, claim_folder
 from consilience.reproduction.runs import Record
 from consilience.reproduction.sizes import SIZES, Plan, Size
 
@@ -75,7 +75,7 @@ def test_a_killed_study_leaves_whole_files_only(tmp_path: Path) -> None:
     process.wait()
     left = sorted(runs.glob("*.json"))
     assert 2 <= len(left) < 40
-    store = Store(runs, Record)
+    store = RecordFolder(runs, Record)
     assert all(store.read(path.stem) is not None for path in left)
     before = {path: path.stat().st_mtime_ns for path in left}
     plan = Plan(1, len(left) + 1, (500,), (4,), 0)
@@ -90,7 +90,7 @@ def test_two_processes_find_what_one_finds(tmp_path: Path) -> None:
 
 
 def test_a_damaged_file_is_computed_again(tmp_path: Path) -> None:
-    store = Store(tmp_path, dict[str, int])
+    store = RecordFolder(tmp_path, dict[str, int])
     store.write("a", {"x": 1})
     assert store.read("a") == {"x": 1}
     (tmp_path / "a.json").write_text('{"x": 1')
@@ -100,7 +100,7 @@ def test_a_damaged_file_is_computed_again(tmp_path: Path) -> None:
 
 
 def test_writing_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = Store(tmp_path, dict[str, int])
+    store = RecordFolder(tmp_path, dict[str, int])
     store.write("a", {"x": 1})
 
     def full(_path: Path, _data: bytes) -> int:

@@ -16,14 +16,14 @@ from consilience.citest.result import to_frame
 from consilience.errors import OptionError
 from consilience.graph.graphs import PAG
 from consilience.graph.marksets import mask_of
-from consilience.iod.decisions import Decisions, Key
+from consilience.iod.answers import Answers, Key
+from consilience.iod.clock import Clock
 from consilience.iod.discovery import Discovery
 from consilience.iod.evidence import Decision, Ruling, Source, rulings, verdicts
-from consilience.iod.exact.problem import Problem, Rule
-from consilience.iod.exact.program import Clock
 from consilience.iod.knowledge import Knowledge
 from consilience.iod.local import read_local
 from consilience.iod.published.union import Variant
+from consilience.iod.search_problem import Rule, SearchProblem
 from consilience.iod.skeleton import LocalSearch, search
 from consilience.iod.solution import solve_exact, solve_published
 from consilience.options import check_number, check_option, check_whole
@@ -105,7 +105,7 @@ def discover(
     index = {name: i for i, name in enumerate(names)}
     rules = [] if knowledge is None else _rules(knowledge, names)
     datasets = tuple(tuple(sorted(held)) for held in test.datasets)
-    decisions = Decisions(test, names, float(alpha))
+    decisions = Answers(test, names, float(alpha))
     start = time.perf_counter()
     searches = search(
         len(names),
@@ -120,7 +120,7 @@ def discover(
     weighed = _weighed(decisions, findings, searches, max_given) if optimal else []
     tested = time.perf_counter()
     clock = Clock(time_limit, say)
-    problem = Problem(len(names), locals_, findings, weighed, rules, selection_bias)
+    problem = SearchProblem(len(names), locals_, findings, weighed, rules, selection_bias)
     if engine == Engine.IOD:
         solution = solve_published(problem, names, clock, limit, Variant(variant), jobs)
     else:
@@ -169,7 +169,7 @@ def _checked(settings: dict[str, Any]) -> dict[str, Any]:
     return {name: value.value if isinstance(value, StrEnum) else value for name, value in settings.items()}
 
 
-def _weighed(decisions: Decisions, findings: list[Ruling], searches: Sequence[LocalSearch], max_given: int | None) -> list[Ruling]:
+def _weighed(decisions: Answers, findings: list[Ruling], searches: Sequence[LocalSearch], max_given: int | None) -> list[Ruling]:
     """What is weighed against each other: every test of every data set, or, where these are too many, the findings and what else was
     found without conditioning. (An adjacency given up for its weakest test does not take the strong dependences of the pair with it.)
     """

@@ -1,6 +1,6 @@
 """What is known before the data are looked at: time order, and edges and causes that must or must not be there.
 
-A *statement* (:mod:`~consilience.iod.statements`) is a line of text, or the triple of its parts, about the MAG over the variables of the
+A *statement* (:mod:`~consilience.iod.relations`) is a line of text, or the triple of its parts, about the MAG over the variables of the
 study: ``A => B``, ``A --> B`` or ``A *-* B``.
 To forbid a statement is to say that it is false: without ``A --> B`` there may still be A <-> B, or a way from A to B through others.
 
@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple, Self
 from consilience.errors import KnowledgeError
 from consilience.graph.graphs import MAG
 from consilience.graph.separation import ancestors
-from consilience.iod.statements import Relation, Statement, in_words, read_statements, read_tiers, words_against
+from consilience.iod.relations import Relation, Statement, in_words, read_statements, read_tiers, words_against
 
 __all__ = ["Fact", "Item", "Knowledge"]
 

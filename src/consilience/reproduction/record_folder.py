@@ -11,7 +11,7 @@ import msgspec
 
 from consilience.reproduction.errors import ForeignResultsError
 
-__all__ = ["Store", "claim_folder", "code_digest"]
+__all__ = ["RecordFolder", "claim_folder", "code_digest"]
 
 T = TypeVar("T")
 ROOMS = ("data", "glm", "settings", "citest", "protocol", "federation", "graph", "iod", "simulate")
@@ -19,12 +19,12 @@ MODULES = ("design", "runs", "tabled", "variants")
 """What results depend on: these rooms, and these modules of this one."""
 
 
-class Store(Generic[T]):
+class RecordFolder(Generic[T]):
     """A folder with one JSON file per result of type ``kind``.
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
-    >>> store = Store(Path(folder.name), int)
+    >>> store = RecordFolder(Path(folder.name), int)
     >>> store.write("seven", 7)
     >>> store.read("seven"), store.read("eight")
     (7, None)
@@ -55,7 +55,7 @@ class Store(Generic[T]):
 
 def claim_folder(folder: Path, identity: dict[str, object]) -> None:
     """Mark a folder as that of one study; if it is another's already, raise ``ForeignResultsError``."""
-    store = Store(folder, dict[str, object])
+    store = RecordFolder(folder, dict[str, object])
     known = store.read("study")
     if known is None:
         store.write("study", identity)

@@ -10,8 +10,8 @@ from consilience.graph.graphs import PAG
 from consilience.graph.mixed import Edge
 from consilience.iod.report.found import Found
 from consilience.iod.report.html import Html, el, join, label, labels, listed
+from consilience.iod.report.sentences import counted
 from consilience.iod.report.tables import Column, table
-from consilience.iod.report.words import counted
 from consilience.iod.summary import MARKS, percent
 
 __all__ = ["common_positions", "graph_list", "local_graphs", "summary_section"]

@@ -18,7 +18,7 @@ from consilience.iod.report.found import Found
 from consilience.iod.report.graphs import common_positions, graph_list, local_graphs, summary_section
 from consilience.iod.report.html import Html, el, listed
 from consilience.iod.report.reading import reading
-from consilience.iod.report.words import counted
+from consilience.iod.report.sentences import counted
 
 __all__ = ["render", "write_report"]
 

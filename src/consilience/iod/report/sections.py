@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from consilience.iod.report.found import Decided, Found
 from consilience.iod.report.html import Html, el, join, label, listed
+from consilience.iod.report.sentences import certain, counted, edges_in_words, headline
 from consilience.iod.report.tables import Column, ci_table, decision_counts, table
-from consilience.iod.report.words import certain, counted, edges_in_words, headline
 
 __all__ = ["conflicts", "data_sets", "disclosed", "knowledge", "overview", "settings", "tests"]
 

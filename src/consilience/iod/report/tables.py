@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from consilience.iod.report.found import Found
 from consilience.iod.report.html import Html, el, label, labels
-from consilience.iod.report.words import counted, format_p
+from consilience.iod.report.sentences import counted, format_p
 
 __all__ = ["Column", "ci_table", "decision_counts", "table"]
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -13,9 +12,10 @@ import clingo
 from consilience.graph.marks import ARROW, TAIL
 from consilience.graph.marksets import MarkSets
 from consilience.graph.triples import triples_with_order_marks
-from consilience.iod.exact.known import Known
+from consilience.iod.clock import Clock, TimeIsUp
+from consilience.iod.solver.deduction import Deduced
 
-__all__ = ["PRICE", "Clock", "Marks", "Program", "TimeIsUp", "facts_of"]
+__all__ = ["PRICE", "Marks", "Program", "facts_of"]
 
 PRICE = 1000
 """Weights are passed to the solver as whole numbers of this fraction of one."""
@@ -24,33 +24,9 @@ TICK = 0.2
 """Seconds between looks at the clock while the solver works."""
 
 
-class TimeIsUp(Exception):  # noqa: N818  not an error: the caller returns what it has
-    """The time limit has been reached."""
-
-
-class Clock:
-    """When to stop, and whom to tell that work goes on. ``tell`` may raise: that cancels the solver."""
-
-    def __init__(self, time_limit: float | None = None, tell: Callable[[str], None] | None = None) -> None:
-        self._time_limit = time_limit
-        self._end = None if time_limit is None else time.monotonic() + time_limit
-        self._tell = tell or (lambda _: None)
-        self.words = "solving"
-
-    def again(self) -> Clock:
-        """The same time once more, from now on."""
-        return Clock(self._time_limit, self._tell)
-
-    def tick(self) -> None:
-        """Tell, and raise :class:`TimeIsUp` if it is."""
-        self._tell(self.words)
-        if self._end is not None and time.monotonic() >= self._end:
-            raise TimeIsUp
-
-
 @cache
 def _rules() -> str:
-    here = files("consilience.iod.exact")
+    here = files("consilience.iod.solver")
     return "\n".join(here.joinpath(f"{name}.lp").read_text(encoding="utf-8") for name in ("mag", "inducing", "agreement", "decisions"))
 
 
@@ -74,19 +50,19 @@ class Marks(NamedTuple):
 class Program:
     """MAGs over nodes 0 … n-1 that satisfy ``facts`` under the rules of the ``.lp`` files.
 
-    ``known`` says which edges and ancestral relations are open. Literals are the solver's numbers; a negative number denies. Answers give
+    ``deduced`` says which edges and ancestral relations are open. Literals are the solver's numbers; a negative number denies. Answers give
     up decisions of the weight ``bound`` at most, if it is set.
     """
 
-    def __init__(self, known: Known, facts: str, *, selection_bias: bool = False) -> None:
-        self.n = n = known.n
+    def __init__(self, deduced: Deduced, facts: str, *, selection_bias: bool = False) -> None:
+        self.n = n = deduced.n
         self.bound: int | None = None
-        pairs = [(x, y) for x in range(n) for y in range(x + 1, n) if not known.apart[x] >> y & 1]
+        pairs = [(x, y) for x in range(n) for y in range(x + 1, n) if not deduced.apart[x] >> y & 1]
         ordered = [(x, y) for x in range(n) for y in range(n)]
-        sure = [(x, y) for x, y in ordered if known.ancestor[x] >> y & 1]
-        perhaps = [(x, y) for x, y in ordered if not (known.ancestor[x] | known.never[x]) >> y & 1]
+        sure = [(x, y) for x, y in ordered if deduced.ancestor[x] >> y & 1]
+        perhaps = [(x, y) for x, y in ordered if not (deduced.ancestor[x] | deduced.never[x]) >> y & 1]
         basis = facts_of("may", pairs) + facts_of("maximal", pairs) + facts_of("sure", sure) + facts_of("perhaps", perhaps)
-        basis += facts_of("selectable", [(v,) for v in range(n) if selection_bias and not known.pointed >> v & 1])
+        basis += facts_of("selectable", [(v,) for v in range(n) if selection_bias and not deduced.pointed >> v & 1])
         self._control = clingo.Control(["--warn=none", "--models=0", "--opt-strategy=bb,lin"])
         self._control.add("base", [], basis + facts + _rules())
         self._control.ground([("base", [])])

@@ -1,7 +1,7 @@
-"""CI decisions from a test, asked in batches and remembered.
+"""The answers of a CI test, asked in batches, remembered, and cut at one significance level.
 
-A decision is *independent*, *dependent* or *unknown*: a test that was not run, or that the data cannot answer, is unknown and is never
-counted as independence.
+What is decided is *independent*, *dependent* or *unknown*: a test that was not run, or that the data cannot answer, is unknown and is
+never counted as independence.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from consilience.citest.result import CIResult
 from consilience.graph.marksets import bits
 from consilience.iod.errors import PValueError
 
-__all__ = ["Decisions", "Key"]
+__all__ = ["Answers", "Key"]
 
 Key = tuple[int, int, int]
 """A question as numbers: x < y, and the conditioning set as bits."""
 
 
-class Decisions:
+class Answers:
     """What a test says of questions over variables 0 … n-1, at one significance level."""
 
     def __init__(self, test: CITest, names: Sequence[str], alpha: float) -> None:

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Sequence
 from consilience.graph.marksets import bits
 from consilience.iod.local import Local
 
-__all__ = ["Known"]
+__all__ = ["Deduced"]
 
 
-class Known:
+class Deduced:
     """Per node, as bits: ``apart`` (not adjacent), ``ancestor`` (surely an ancestor of), ``never`` (surely not an ancestor of).
 
     ``chains`` are triples whose middle is an ancestor of one of its ends, ``pointed`` the nodes at which some local graph has an
@@ -32,18 +32,18 @@ class Known:
         self.contradictory = False
 
     @classmethod
-    def of(cls, n: int, locals_: Sequence[Local], *, selection_bias: bool, never: Iterable[tuple[int, int]] = ()) -> Known:
+    def of(cls, n: int, locals_: Sequence[Local], *, selection_bias: bool, never: Iterable[tuple[int, int]] = ()) -> Deduced:
         """Everything that follows from local graphs, and from pairs (x, y) of which x is known not to be an ancestor of y.
 
         With selection bias a tail may stand for an ancestor of a selection variable, so that only arrowheads are taken over.
         """
-        known = cls(n)
+        deduced = cls(n)
         for x, y in never:
-            known.never[x] |= 1 << y
+            deduced.never[x] |= 1 << y
         for local in locals_:
-            known._take(local, selection_bias=selection_bias)
-        known._close(selection_bias=selection_bias)
-        return known
+            deduced._take(local, selection_bias=selection_bias)
+        deduced._close(selection_bias=selection_bias)
+        return deduced
 
     def isolate(self, v: int) -> None:
         """No edge, and hence no ancestral relation, at a node."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from consilience.iod.clock import Clock
 from consilience.iod.evidence import Decision
-from consilience.iod.exact.problem import Problem
-from consilience.iod.exact.program import Clock
+from consilience.iod.search_problem import SearchProblem
+from consilience.iod.solver.encoding import encode_separately
 
 __all__ = ["find_conflict"]
 
 
-def find_conflict(problem: Problem, clock: Clock) -> tuple[Decision, ...]:
+def find_conflict(problem: SearchProblem, clock: Clock) -> tuple[Decision, ...]:
     """Decisions that no graph agrees with, though one does with any of them left out; none if there is no contradiction.
 
     The solver names some that suffice for a contradiction; then each is left out in turn, and stays out if the rest still contradict
@@ -17,7 +18,7 @@ def find_conflict(problem: Problem, clock: Clock) -> tuple[Decision, ...]:
     at alone: its decisions fit a graph over all variables iff they fit one over its own.
     """
     clock.words = "looking for decisions that contradict each other"
-    program = problem.separate(problem.contradictory_data_set())
+    program = encode_separately(problem, problem.contradictory_data_set())
     decisions = problem.decisions
     numbers = {program.holds(number): number for number in range(len(decisions))}
     core = program.core(clock, list(numbers))

@@ -18,7 +18,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.graph.drawing.crowding import MARGIN, SHORTEST, Terms, cost_of, terms_of
+from consilience.graph.drawing.crowding import MARGIN, SHORTEST, Penalties, cost_of, penalties_of
 
 __all__ = ["place", "separate"]
 
@@ -128,23 +128,23 @@ def _place_component(adjacent: Bools, half: Floats, forward: Bools) -> Floats:
     if len(half) == 1:
         return np.zeros((1, 2))
     distance = _distances(adjacent)
-    terms = terms_of(adjacent, half, forward, distance)
-    stretch = terms.length.min() + 2.0 * half.mean(axis=0)
-    starts = _starts(adjacent, forward, distance, terms.crossings)
-    size = len(terms.crossings) + len(terms.passings)
+    penalties = penalties_of(adjacent, half, forward, distance)
+    stretch = penalties.length.min() + 2.0 * half.mean(axis=0)
+    starts = _starts(adjacent, forward, distance, penalties.crossings)
+    size = len(penalties.crossings) + len(penalties.passings)
     crowded = size > _CROWDED or adjacent.sum() > max(0.65 * len(half) ** 2, 20)
     turned = np.round(_turned(starts[:1] if crowded else starts, rotations=12 if size < 2000 else 4) * stretch, 3)
     x, y = (np.ascontiguousarray(turned[..., axis].T) for axis in (0, 1))
-    best = np.argsort(np.round(cost_of(x, y, half, terms), 6), kind="stable")
+    best = np.argsort(np.round(cost_of(x, y, half, penalties), 6), kind="stable")
     if crowded:
         x, y = x[:, best[:1]], y[:, best[:1]]
     else:
         kept = _distinct(best, len(starts), most=min(max(_EFFORT // (size + 1), 4), 12))
         x, y = (np.round(values[:, kept] / LATTICE) * LATTICE for values in (x, y))
-        _improve(x, y, half, terms)
-    winner = int(np.argmin(np.round(cost_of(x, y, half, terms), 6)))
-    i, j = terms.pairs.T
-    return _push_apart(np.stack([x[:, winner], y[:, winner]], axis=1), i, j, half[i] + half[j] + terms.margin[:, None])
+        _improve(x, y, half, penalties)
+    winner = int(np.argmin(np.round(cost_of(x, y, half, penalties), 6)))
+    i, j = penalties.pairs.T
+    return _push_apart(np.stack([x[:, winner], y[:, winner]], axis=1), i, j, half[i] + half[j] + penalties.margin[:, None])
 
 
 def _distinct(best: Ints, starts: int, most: int) -> list[int]:
@@ -249,10 +249,10 @@ def _turned(layouts: Floats, rotations: int) -> Floats:
     return np.stack([turned, turned * (1.0, -1.0)]).reshape(-1, *layouts.shape[1:])
 
 
-def _improve(x: Floats, y: Floats, half: Floats, terms: Terms) -> None:
+def _improve(x: Floats, y: Floats, half: Floats, penalties: Penalties) -> None:
     """Move nodes of all layouts (columns of x and y) to better places, in place."""
     n, layouts = x.shape
-    around = [terms.around(node) for node in range(n)]
+    around = [penalties.around(node) for node in range(n)]
     for sweep in range(_SWEEPS):
         moves = _moves(sweep)
         changed = False

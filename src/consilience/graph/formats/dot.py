@@ -14,6 +14,7 @@ from itertools import pairwise
 from consilience.graph.errors import GraphTextError
 from consilience.graph.marks import ARROW, CIRCLE, TAIL, MarkMatrix
 from consilience.graph.text import edge_symbol, marks_from_edges, ordered_pairs
+from consilience.graph.views import register_encoding
 
 __all__ = ["read_dot", "write_dot"]
 
@@ -177,3 +178,6 @@ def _unquote(token: str) -> str:
     if not token.startswith('"'):
         return token
     return re.sub(r"\\([\"\\])", r"\1", token[1:-1])
+
+
+register_encoding("dot", write_dot, read_dot)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from consilience.iod.report.found import Found
 from consilience.iod.report.html import Html, join, label
+
+if TYPE_CHECKING:  # a Discovery writes itself with these modules
+    from consilience.iod.discovery import Discovery
 
 __all__ = ["certain", "counted", "edges_in_words", "format_p", "headline"]
 
@@ -36,7 +38,7 @@ def format_p(p: float) -> str:
     return f"{digits} × 10⁻{''.join('⁰¹²³⁴⁵⁶⁷⁸⁹'[int(d)] for d in power.lstrip('0'))}"
 
 
-def headline(found: Found) -> str:
+def headline(found: Discovery) -> str:
     """How many graphs there are."""
     n = len(found.pags)
     if not found.complete and not n:
@@ -53,7 +55,7 @@ def headline(found: Found) -> str:
     return "Exactly one graph agrees with every data set." if n == 1 else f"{n:,} graphs agree with every data set."
 
 
-def edges_in_words(found: Found) -> str:
+def edges_in_words(found: Discovery) -> str:
     """How many edges are in all, some or none of the graphs."""
     n = len(found.pags)
     if found.complete and n == 0:
@@ -70,7 +72,7 @@ def edges_in_words(found: Found) -> str:
     return f"{', '.join(parts)}{rest}."
 
 
-def certain(found: Found) -> list[Html]:
+def certain(found: Discovery) -> list[Html]:
     """What every graph says about causes, a sentence for each edge that all of them have: causes first, then what is no cause."""
     if not len(found.pags) and found.complete:
         return []

@@ -12,7 +12,9 @@ from consilience.citest.errors import ConditioningError, SameVariableError
 from consilience.graph import (
     DAG,
     MAG,
+    PAG,
     MixedGraph,
+    Oracle,
     Separation,
     ancestors,
     bits,

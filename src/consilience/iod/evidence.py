@@ -37,10 +37,32 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One decision that the graphs have to agree with, told in ``text``.
+    """One decision that the graphs have to agree with.
 
     A *separation* is one test that did not reject, a *connection* one that did. An *adjacency* stands for all tests of a pair within its
     data sets; x, y, given and p_value are those of the weakest. *Knowledge* has neither p-value nor weight: it is never given up.
+
+    Attributes
+    ----------
+    kind : Source
+        ``"separation"``, ``"connection"``, ``"adjacency"`` or ``"knowledge"``.
+    text : str
+        What it says, in words; also ``str(decision)``.
+    x, y : str
+        The two variables; empty for knowledge.
+    given : tuple of str
+        The variables that were given.
+    p_value : float or None
+        Of the test; None for knowledge.
+    weight : float or None
+        How strongly the p-value speaks for the decision, |ln(p / α)|; None for knowledge.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> told = cs.Decision(Source.SEPARATION, "A and B are independent (p = 0.6)", "A", "B", (), 0.6, 2.5)
+    >>> print(told)
+    A and B are independent (p = 0.6)
     """
 
     kind: Source

@@ -172,6 +172,3 @@ def read_name(name: object) -> str:
 def is_list(value: object) -> TypeGuard[Sequence[object]]:
     """True for a list or a tuple, and not for text."""
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
-
-
-# Contradictions

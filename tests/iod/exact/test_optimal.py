@@ -10,7 +10,7 @@ import pytest
 import consilience as cs
 from consilience.graph import MAG, Oracle
 from tests.iod.brute_force import Evidence, World, random_datasets, weight
-from tests.iod.test_conflict import check_core
+from tests.iod.solver.test_conflict import check_core
 
 WORLDS = {n: World(n) for n in (3, 4, 5)}
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import pytest
 
@@ -11,32 +9,10 @@ import consilience as cs
 from consilience import errors
 from consilience.citest.question import Question
 from consilience.graph import MAG, PAG, MarkSets, Oracle, latent_projection, mag_to_pag, mag_to_pag_marks
-from tests.iod.mag_enumeration import Enumeration, load
+from tests.iod.cases import NAMES, everything, oracle_of, random_case
 
-NAMES = tuple("ABCDE")
 VARIANTS = ("original", "colliders", "triples")
 both_engines = pytest.mark.parametrize("engine", ["exact", "iod"])
-
-
-@cache
-def everything() -> Enumeration:
-    return load(5)
-
-
-def random_case(seed: int) -> tuple[int, list[tuple[int, ...]]]:
-    """A class and two to four data sets of three to five variables that cover all of them."""
-    rng = np.random.default_rng(seed)
-    truth = int(rng.integers(len(everything().pags)))
-    while True:
-        sizes = rng.integers(3, 6, size=int(rng.integers(2, 5)))
-        datasets = [tuple(sorted(rng.choice(5, size, replace=False).tolist())) for size in sizes]
-        if len(set().union(*datasets)) == 5:
-            return truth, datasets
-
-
-def oracle_of(truth: int, datasets: list[tuple[int, ...]]) -> Oracle:
-    mag = MAG.from_matrix(everything().members(truth)[0], NAMES)
-    return Oracle(mag, [[NAMES[i] for i in held] for held in datasets])
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from consilience.iod.clock import Clock, TimeIsUp
 from consilience.iod.exact.outline import TRIES
 from consilience.iod.solver import program
 from tests.iod.brute_force import World, random_datasets
-from tests.iod.test_iod import oracle_of, random_case
+from tests.iod.cases import oracle_of, random_case
 from tests.iod.test_knowledge_engines import random_knowledge
 
 STATUSES = ("edge", *(f"{mark}_at_{end}" for end in "xy" for mark in ("arrow", "tail", "circle")))

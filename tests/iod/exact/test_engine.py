@@ -9,8 +9,8 @@ import consilience as cs
 from consilience import errors
 from consilience.graph import DAG, MAG, PAG, Oracle, latent_projection, mag_to_pag
 from tests.iod.brute_force import Evidence, World, random_datasets
+from tests.iod.cases import NAMES, everything, oracle_of, random_case
 from tests.iod.mag_enumeration import ARROW, TAIL
-from tests.iod.test_iod import NAMES, everything, oracle_of, random_case
 
 WORLDS = {n: World(n) for n in (3, 4, 5)}
 LONG_FOR_THE_PUBLISHED_ALGORITHM = {7, 11, 20, 37, 45, 49, 51}

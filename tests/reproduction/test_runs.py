@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
+import msgspec
 import numpy as np
 
 from consilience.graph import PAG, Oracle, normalised_shd
 from consilience.reproduction.design import Run, study_graphs
-from consilience.reproduction.runs import _decisions, best_shd, do_run, find_pags, reference_pags
+from consilience.reproduction.runs import Record, RunOutcome, _decisions, best_shd, do_run, find_pags, reference_pags
 from consilience.reproduction.tabled import TabledTest
 from consilience.simulate.methods import ComparedMethod
 
@@ -56,3 +57,15 @@ def test_a_run_depends_on_its_seed_alone() -> None:
     assert first.found[ComparedMethod.POOLED].log_p == again.found[ComparedMethod.POOLED].log_p != other.found[ComparedMethod.POOLED].log_p
     assert first.kinds == again.kinds
     assert len(first.found[ComparedMethod.POOLED].log_p) == 42
+
+
+def test_records_on_disk_stay_readable() -> None:
+    """The bytes of a record, as studies have written them."""
+    written = (
+        b'{"graph":3,"n":500,"sites":4,"replication":1,"kinds":{"A":"binary"},'
+        b'"found":{"fedci":{"log_p":[-1.5,null],"not_converged":1,"pags":2,"shd":0.25,"seconds":0.5},'
+        b'"pooled":{"log_p":[-1.5,-2.0],"not_converged":0,"pags":0,"shd":null,"seconds":0.5}},"seconds":1.5}'
+    )
+    record = msgspec.json.decode(written, type=Record)
+    assert record.found[ComparedMethod.FEDCI] == RunOutcome((-1.5, None), 1, 2, 0.25, 0.5)
+    assert msgspec.json.encode(record) == written

@@ -77,9 +77,9 @@ class Experiment:
         return Results(self.plan, tuple(r for r in records if r is not None), tuple(c for c in cases if c is not None))
 
 
-def _keep_run(run: Run, graphs: int, store: RecordFolder[Record]) -> None:
-    store.write(run.key, do_run(run, study_graphs(graphs)[run.graph]))
+def _keep_run(run: Run, graphs: int, records: RecordFolder[Record]) -> None:
+    records.write(run.key, do_run(run, study_graphs(graphs)[run.graph]))
 
 
-def _keep_case(number: int, cases: int, store: RecordFolder[VariantCase]) -> None:
-    store.write(case_key(number), do_case(number, cases))
+def _keep_case(number: int, cases: int, records: RecordFolder[VariantCase]) -> None:
+    records.write(case_key(number), do_case(number, cases))

@@ -82,6 +82,7 @@ def _perfect_order(pag: MarkSets) -> list[tuple[int, int]]:
     done = 0
     edges = []
     while left:
+        # of equals the first, so that a PAG always gives the same member
         v = max(left, key=lambda node: ((rows[node] & done).bit_count(), -node))
         before = rows[v] & done
         for u in bits(before):
@@ -104,6 +105,8 @@ def is_valid_pag(pag: PAG) -> bool:
 
 def is_valid_pag_marks(pag: MarkSets) -> bool:
     """True if the marks are those of the PAG of some Markov equivalence class."""
+    # There and back: of the PAG of a class tail augmentation gives a member, whose PAG is this one again. That no rule finds anything more
+    # would not do instead: marks without circles are closed under all of them, a directed cycle included.
     try:
         mag = pag_to_mag_marks(pag)
     except InvalidPAGError:

@@ -113,7 +113,10 @@ class MixedGraph(Viewed):
 
     @classmethod
     def _trusted(cls, marks: MarkSets, labels: tuple[str, ...]) -> Self:
-        """A graph whose marks come from an algorithm that guarantees them: no checks."""
+        """A graph whose marks come from an algorithm that guarantees them: no checks.
+
+        To check a MAG is to look for an inducing path between any two nodes without an edge, which can cost more than the algorithm did.
+        """
         graph = cls.__new__(cls)
         matrix = marks.to_matrix()
         matrix.setflags(write=False)
@@ -444,6 +447,7 @@ class MixedGraph(Viewed):
         return label in self._index
 
     def __reduce__(self) -> tuple[Any, ...]:
+        # by the constructor: what was memorised stays behind, and a graph from another process is checked like any other
         return type(self), (self._marks, self._labels)
 
     def __str__(self) -> str:

@@ -47,7 +47,7 @@ def latent_projection_marks(marks: MarkSets, observed: list[int]) -> MarkSets:
 
 def _anterior(marks: MarkSets, separation: Separation) -> list[int]:
     """For each node those with a path to it of undirected, then directed edges: its ancestors, if there is no selection."""
-    if not marks.has_undirected():
+    if not marks.has_undirected():  # the usual case, and the ancestors are there already
         return separation.ancestors
     anterior = []
     for ancestors in separation.ancestors:

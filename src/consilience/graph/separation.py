@@ -8,7 +8,8 @@
 
 Both kinds of path are found by one search for a *walk*. It passes node v as a non-collider where that is allowed and as a collider
 where that is allowed, and needs to know of its past only whether it came to v by an arrowhead; so every edge is used twice at most. In
-ancestral graphs, and in any graph without undirected edges, there is such a path iff there is such a walk.
+ancestral graphs, and in any graph without undirected edges, there is such a path iff there is such a walk. A search over paths, which is
+what the definitions say, has exponentially many states; the tests have it, to compare with.
 """
 
 from __future__ import annotations
@@ -62,6 +63,8 @@ class Separation:
 
     def separated(self, i: int, j: int, given: int) -> bool:
         """True if the set ``given`` m-separates i and j; neither may be in it."""
+        # The ancestors of the given set are known, so a collider is looked up. A walk down to a given descendant and back finds the same
+        # and is what the solver's rules do (decisions.lp), which have no such table.
         return not self._walk(i, 1 << j, ~given, self.ancestors_of(given))
 
     def connected(self, i: int, given: int) -> int:
@@ -77,6 +80,12 @@ class Separation:
 
         With a ``target``, stop at once when it is reached, and return 0 if it never is.
         """
+        # Two states per node: the walk came to it by an arrowhead, or by a tail. Where it goes from there:
+        #   by a tail:                 v is no collider whatever comes next, so if it may be passed as none, by any edge
+        #   by an arrowhead, passing:  v must stay a non-collider, so by an edge with a tail at v
+        #   by an arrowhead, closing:  v must be a collider, so by an edge with an arrowhead at v
+        # A whole front of nodes moves at once. The loops over bits are written out, as this is where discovery with an oracle spends its
+        # time: with the generator `bits` a walk takes almost half as long again.
         children, parents, spouses, undirected = self._children, self._parents, self._spouses, self._undirected
         any_heads, any_tails = self._any_heads, self._any_tails
         by_head = new_heads = any_heads[start]
@@ -118,7 +127,7 @@ def _closure(parents: list[int]) -> list[int]:
     reach = [mask | 1 << v for v, mask in enumerate(parents)]
     for middle in range(len(reach)):
         through = reach[middle]
-        if through & (through - 1):
+        if through & (through - 1):  # a node that has itself alone for an ancestor adds nothing
             for v, mask in enumerate(reach):
                 if mask >> middle & 1:
                     reach[v] = mask | through
@@ -131,6 +140,8 @@ def separation_of(graph: MixedGraph) -> Separation:
     >>> separation_of(MixedGraph.parse("A --> B")).ancestors
     [1, 3]
     """
+    # With the graph, not in a cache of this module: it lives as long as the graph does, and a cache would take graphs that differ in the
+    # order of their nodes for one, because they are equal.
     kept = graph._memo.get("separation")
     if not isinstance(kept, Separation):
         graph._check_no_circles("Ancestors and m-separation need arrowheads and tails only.")

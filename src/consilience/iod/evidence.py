@@ -23,7 +23,7 @@ from consilience.iod.local import Local
 __all__ = ["Decision", "Ruling", "Source", "rulings", "verdicts", "weight"]
 
 SMALLEST_P = 1e-300
-"""p-values below are counted as this one."""
+"""p-values below are counted as this one: an oracle says 0 and large samples underflow to it, and weights must stay finite."""
 
 
 class Source(StrEnum):

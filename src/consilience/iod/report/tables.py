@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # a Discovery writes itself with these modules
 __all__ = ["Column", "ci_table", "decision_counts", "table"]
 
 MOST_ROWS = 5000
-"""Tests on the page; more would make it slow."""
+"""Tests on the page: some two megabytes of table; more would make it slow."""
 DECISIONS = ("independent", "dependent", "uninformative")
 
 

@@ -2,7 +2,8 @@
 
 A mark of a local PAG is an ancestral relation, and ancestral relations hold in every consistent graph over all variables. Together with
 the order (ancestors are transitive and never mutual) and with the few pairs that may still be adjacent, they decide most of the graph;
-what is left to the solver is small.
+what is left to the solver is small. The solver would find all of this itself, but only after every open pair has been grounded: rules
+that speak of three nodes or of a walk are written out for each of them, and grounding is where a program over many nodes spends its time.
 """
 
 from __future__ import annotations
@@ -64,6 +65,8 @@ class Deduced:
                 self.chains.add((a, b, c))
         if local.complete:
             marks = local.marks
+            # Who cannot be reached along edges that may point onward is no descendant in any graph, adjacent or not: marks alone speak of
+            # adjacent pairs only.
             may_lead = _reach([marks.adjacent[v] & ~marks.arrow[v] & ~marks.far_tail[v] for v in range(self.n)])
             for v in bits(local.variables):
                 self.never[v] |= marks.arrow[v] | local.variables & ~may_lead[v]

@@ -34,6 +34,7 @@ def list_classes(program: Program, clock: Clock, limit: int | None) -> Listing:
             if limit is not None and len(mags) == limit:
                 complete = False
                 break
+            # By rules R0-R10. The solver could name the marks that members share, but it can be asked only between searches.
             pags.append(mag_to_pag_marks(mag))
             mags.append(mag)
             clock.words = f"solving: {len(mags)} PAGs so far"

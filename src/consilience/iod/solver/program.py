@@ -18,10 +18,10 @@ from consilience.iod.solver.deduction import Deduced
 __all__ = ["PRICE", "Marks", "Program", "facts_of"]
 
 PRICE = 1000
-"""Weights are passed to the solver as whole numbers of this fraction of one."""
+"""Weights are passed to the solver as whole numbers of this fraction of one: a thousandth is 0.1% of a p-value, and none is that exact."""
 
 TICK = 0.2
-"""Seconds between looks at the clock while the solver works."""
+"""Seconds between looks at the clock while the solver works: soon enough for a person who cancels."""
 
 
 @cache
@@ -63,6 +63,8 @@ class Program:
         perhaps = [(x, y) for x, y in ordered if not (deduced.ancestor[x] | deduced.never[x]) >> y & 1]
         basis = facts_of("may", pairs) + facts_of("maximal", pairs) + facts_of("sure", sure) + facts_of("perhaps", perhaps)
         basis += facts_of("selectable", [(v,) for v in range(n) if selection_bias and not deduced.pointed >> v & 1])
+        # Branch and bound with linear steps: every answer is better than the last, so there is a best one whenever time is up.
+        # Strategies that start from unsatisfiable cores come from the other side and have no answer before the last.
         self._control = clingo.Control(["--warn=none", "--models=0", "--opt-strategy=bb,lin"])
         self._control.add("base", [], basis + facts + _rules())
         self._control.ground([("base", [])])
@@ -82,6 +84,7 @@ class Program:
         solve.enum_mode = enumerate_by
 
     def _models(self, assumptions: Sequence[int], clock: Clock) -> Iterator[clingo.Model]:
+        # Asynchronous, or nobody could look at the clock, and no exception could leave, until the solver is done.
         with self._control.solve(assumptions=list(assumptions), yield_=True, async_=True) as handle:
             while True:
                 handle.resume()
@@ -132,7 +135,7 @@ class Program:
         found = [literal if mag.adjacent[x] >> y & 1 else -literal for (x, y), literal in self._adjacent.items()]
         for triple, (collider, _) in triples_with_order_marks(mag).items():
             literal = self._colliders.get(triple)
-            if literal is not None:
+            if literal is not None:  # without an atom, it is a collider in no answer
                 found.append(literal if collider else -literal)
         return found
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from consilience import graph
+from tests.docstrings import missing
 
 ROOM = Path(graph.__file__).parent
 SOURCES = sorted(ROOM.rglob("*.py"))
@@ -73,3 +74,10 @@ def test_all_is_what_is_public() -> None:
     parts = {path.stem for path in ROOM.glob("*.py")} | {path.name for path in ROOM.iterdir() if path.is_dir()}
     public = {name for name in vars(graph) if not name.startswith("_")} - parts
     assert sorted(public) == sorted(graph.__all__)
+
+
+@pytest.mark.parametrize(
+    "name", ["DAG", "MAG", "PAG", "Oracle", "shd", "normalised_shd", "mag_to_pag", "pag_to_mag", "m_separated", "latent_projection"]
+)
+def test_help_explains_every_parameter_and_result(name: str) -> None:
+    assert missing(name, getattr(graph, name)) == []

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from consilience import iod
+from tests.docstrings import missing
 
 ROOM = Path(iod.__file__).parent
 FILES = sorted(ROOM.rglob("*.py"))
@@ -51,3 +52,8 @@ def test_the_solver_stands_below_both_engines() -> None:
     used = {engine: set().union(*(parts_of(path) for path in (ROOM / engine).glob("*.py"))) for engine in ("exact", "solver")}
     assert "solver" in used["exact"]
     assert used["solver"] <= {"solver", "clock", "evidence", "local", "search_problem"}
+
+
+@pytest.mark.parametrize("name", ["Decision", "Discovery", "Knowledge", "Summary"])
+def test_help_explains_every_parameter_and_result(name: str) -> None:
+    assert missing(name, getattr(iod, name)) == []

@@ -165,7 +165,19 @@ class MixedGraph(Viewed):
 
     @classmethod
     def from_working(cls, marks: MarkSets, labels: Iterable[str]) -> Self:
-        """A graph from an algorithm's working copy."""
+        """A graph from an algorithm's working copy.
+
+        Parameters
+        ----------
+        marks : MarkSets
+        labels : iterable of str
+            One name for every node.
+
+        Returns
+        -------
+        MixedGraph
+            Of the class on which this is called, and checked.
+        """
         return cls(marks.to_matrix(), labels)
 
     @classmethod
@@ -258,7 +270,12 @@ class MixedGraph(Viewed):
         return self._marks.copy()
 
     def working(self) -> MarkSets:
-        """A mutable copy of the marks for algorithms."""
+        """A mutable copy of the marks for algorithms.
+
+        Returns
+        -------
+        MarkSets
+        """
         return MarkSets._from_rows(self._marks.tolist())
 
     def index(self, label: str) -> int:

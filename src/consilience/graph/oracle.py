@@ -74,7 +74,19 @@ class Oracle(CITest):
         return f"Oracle({self.graph!r}, datasets={[sorted(names) for names in self._held]!r})"
 
     def answer(self, questions: Sequence[Question], progress: Progress | None = None) -> list[CIResult]:
-        """Answer checked questions: p is 1 for separation and 0 for connection."""
+        """Answer checked questions.
+
+        Parameters
+        ----------
+        questions : sequence of Question
+        progress : callable, optional
+            Told (done, all) once.
+
+        Returns
+        -------
+        list of CIResult
+            In the order of the questions; p is 1 for separation and 0 for connection.
+        """
         results = [self._answer(question) for question in questions]
         if progress is not None:
             progress(len(results), len(results))

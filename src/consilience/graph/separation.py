@@ -150,8 +150,27 @@ def separation_of(graph: MixedGraph) -> Separation:
 
 
 def ancestors(graph: MixedGraph, nodes: str | Iterable[str]) -> frozenset[str]:
-    """The nodes with a directed path to one of ``nodes``, and these themselves.
+    """The nodes with a directed path to one of some nodes, and these themselves.
 
+    Parameters
+    ----------
+    graph : MixedGraph
+        Without circles.
+    nodes : str or iterable of str
+
+    Returns
+    -------
+    frozenset of str
+
+    Raises
+    ------
+    CircleMarkError
+        If the graph has circles.
+    UnknownNodeError
+        If it has no such node.
+
+    Examples
+    --------
     >>> sorted(ancestors(MixedGraph.parse("A --> B, B --> C, C <-> D"), "C"))
     ['A', 'B', 'C']
     """
@@ -160,8 +179,31 @@ def ancestors(graph: MixedGraph, nodes: str | Iterable[str]) -> frozenset[str]:
 
 
 def m_separated(graph: MixedGraph, x: str, y: str, given: str | Iterable[str] = ()) -> bool:
-    """True if ``given`` m-separates x and y.
+    """True if a set m-separates two nodes.
 
+    Parameters
+    ----------
+    graph : MixedGraph
+        Without circles.
+    x, y : str
+    given : str or iterable of str, default ()
+        The set.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    CircleMarkError
+        If the graph has circles.
+    SameVariableError, ConditioningError
+        If x and y are one node, or in the set.
+    UnknownNodeError
+        If the graph has no such node.
+
+    Examples
+    --------
     >>> graph = MixedGraph.parse("A --> B, B <-> C")
     >>> m_separated(graph, "A", "C"), m_separated(graph, "A", "C", given=["B"])
     (True, False)
@@ -171,8 +213,31 @@ def m_separated(graph: MixedGraph, x: str, y: str, given: str | Iterable[str] = 
 
 
 def has_inducing_path(graph: MixedGraph, x: str, y: str, latent: str | Iterable[str] = ()) -> bool:
-    """True if there is an inducing path between x and y relative to ``latent``: no set of the other nodes separates them.
+    """True if there is an inducing path between two nodes: no set of the nodes that are not latent separates them.
 
+    Parameters
+    ----------
+    graph : MixedGraph
+        Without circles.
+    x, y : str
+    latent : str or iterable of str, default ()
+        Nodes that the path may pass as non-colliders.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    CircleMarkError
+        If the graph has circles.
+    SameVariableError, ConditioningError
+        If x and y are one node, or latent.
+    UnknownNodeError
+        If the graph has no such node.
+
+    Examples
+    --------
     >>> graph = MixedGraph.parse("A <-- L, L --> B, B --> C")
     >>> has_inducing_path(graph, "A", "C", latent=["L"]), has_inducing_path(graph, "A", "C", latent=["L", "B"])
     (False, True)

@@ -21,8 +21,14 @@ DECISIVE = ("A", "C", ("E",))
 
 
 def introductory_example() -> Simulation:
-    """The data of both sites.
+    """The data of both sites of the paper's first figure, on which Fisher's method finds no graph and fedCI the true one.
 
+    Returns
+    -------
+    Simulation
+
+    Examples
+    --------
     >>> made = introductory_example()
     >>> {name: (frame.height, "".join(frame.columns)) for name, frame in made.frames.items()}
     {'site1': (2000, 'ABCE'), 'site2': (2000, 'ACDE')}

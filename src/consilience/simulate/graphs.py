@@ -33,8 +33,30 @@ Labels = int | Iterable[str]
 
 
 def random_mag(labels: Labels, seed: Seed, *, directed: float = 0.4, bidirected: float = 0.2) -> MAG:
-    """A random MAG over ``labels`` (or over so many letters).
+    """A random MAG.
 
+    Parameters
+    ----------
+    labels : int or iterable of str
+        The nodes, or how many: letters up to 26, then V01, V02, ….
+    seed : int, sequence of int or numpy.random.Generator
+        The same seed gives the same graph on every machine.
+    directed : float, default 0.4
+        The probability of an edge a --> b along a random order of the nodes.
+    bidirected : float, default 0.2
+        That of a <-> b, for pairs of which neither is an ancestor of the other.
+
+    Returns
+    -------
+    MAG
+
+    Raises
+    ------
+    OptionError
+        If a probability is none.
+
+    Examples
+    --------
     >>> random_mag(4, seed=1)
     MAG.parse('A --> C, B --> D')
     """
@@ -62,6 +84,30 @@ def random_pag(
 ) -> PAG:
     """The PAG of a random MAG; with ``where``, the first that meets it.
 
+    Parameters
+    ----------
+    labels : int or iterable of str
+        The nodes, or how many: letters up to 26, then V01, V02, ….
+    seed : int, sequence of int or numpy.random.Generator
+        The same seed gives the same graph on every machine.
+    directed : float, default 0.4
+        The probability of an edge a --> b along a random order of the nodes.
+    bidirected : float, default 0.2
+        That of a <-> b, for pairs of which neither is an ancestor of the other.
+    where : callable, optional
+        Told a PAG, says whether it will do.
+
+    Returns
+    -------
+    PAG
+
+    Raises
+    ------
+    OptionError
+        If 100,000 graphs brought none that will do, or a probability is none.
+
+    Examples
+    --------
     >>> random_pag(4, seed=3, where=lambda pag: count_tails(pag) >= 2)
     PAG.parse('A o-o B, A o-o D, B --> C, D --> C')
     """
@@ -71,7 +117,30 @@ def random_pag(
 def random_pags(
     labels: Labels, seed: Seed, *, directed: float = 0.4, bidirected: float = 0.2, where: Callable[[PAG], bool] | None = None
 ) -> Iterator[PAG]:
-    """PAGs of random MAGs that meet ``where``, each class once. Raises ``OptionError`` when no more are found."""
+    """PAGs of random MAGs that meet ``where``, each class once.
+
+    Parameters
+    ----------
+    labels : int or iterable of str
+        The nodes, or how many: letters up to 26, then V01, V02, ….
+    seed : int, sequence of int or numpy.random.Generator
+        The same seed gives the same graphs on every machine.
+    directed : float, default 0.4
+        The probability of an edge a --> b along a random order of the nodes.
+    bidirected : float, default 0.2
+        That of a <-> b, for pairs of which neither is an ancestor of the other.
+    where : callable, optional
+        Told a PAG, says whether it will do.
+
+    Yields
+    ------
+    PAG
+
+    Raises
+    ------
+    OptionError
+        When 100,000 graphs in a row brought no new one that will do.
+    """
     names, rng = _names(labels), generator(seed)
     seen: set[PAG] = set()
     misses = 0
@@ -91,6 +160,16 @@ def random_pags(
 def count_tails(graph: MixedGraph) -> int:
     """How many ends of edges are tails.
 
+    Parameters
+    ----------
+    graph : MixedGraph
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
     >>> count_tails(PAG.parse("A o-> C, B o-> C, C --> D"))
     1
     """
@@ -119,6 +198,18 @@ def discriminated_colliders(pag: PAG) -> set[frozenset[str]]:
 def has_ordered_collider(pag: PAG, datasets: Iterable[Iterable[str]] | None = None) -> bool:
     """True if there is a collider of order one or more, and some data set holds all of a discriminating path of it.
 
+    Parameters
+    ----------
+    pag : PAG
+    datasets : iterable of iterable of str, optional
+        The variables of each data set; one that has all, by default.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
     >>> pag = PAG.parse("B o-> C, C --> E, C --> D, A <-> C, A <-> D, D --> E")
     >>> has_ordered_collider(pag, ["ABCD", "BCDE"]), has_ordered_collider(pag, ["ABCE", "ACDE"])
     (True, False)

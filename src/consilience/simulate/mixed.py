@@ -21,12 +21,32 @@ def mixed_sites(
     missing: float = 0.0,
     absent: Mapping[int, Sequence[str]] | None = None,
 ) -> dict[str, pl.DataFrame]:
-    """Split ``n`` rows evenly over ``sites`` sites of the structure A → B → C, A → D ← C, B → E.
+    """Sites of one fixed structure, A → B → C, A → D ← C, B → E, with every kind of variable.
 
-    A and B are continuous, C binary, D ordinal (four levels), E multinomial (four levels). Every variable has an intercept of its
-    own at every site, of standard deviation ``shift``. ``missing`` is the share of values lost at random; ``absent`` names variables
-    that a site (counted from 0) does not measure.
+    A and B are continuous, C binary, D ordinal (four levels), E multinomial (four levels).
 
+    Parameters
+    ----------
+    n : int
+        Rows in all, split evenly.
+    sites : int
+        How many sites.
+    seed : int
+        The same seed gives the same data.
+    shift : float, default 0.6
+        The standard deviation of the intercepts that every variable has at every site.
+    missing : float, default 0.0
+        The share of values lost at random.
+    absent : mapping of int to sequence of str, optional
+        Variables that a site, counted from 0, does not measure.
+
+    Returns
+    -------
+    dict of str to polars.DataFrame
+        ``site1``, ``site2``, …
+
+    Examples
+    --------
     >>> sites = mixed_sites(n=90, sites=3, seed=7, absent={2: ["E"]})
     >>> {name: frame.shape for name, frame in sites.items()}
     {'site1': (30, 5), 'site2': (30, 5), 'site3': (30, 4)}

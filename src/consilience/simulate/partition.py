@@ -11,8 +11,25 @@ __all__ = ["split_rows", "split_variables"]
 
 
 def split_rows(n: int, sites: int) -> tuple[int, ...]:
-    """``n`` rows over ``sites`` sites, as evenly as possible, the first ones taking what is left over.
+    """Rows over sites, as evenly as possible, the first ones taking what is left over.
 
+    Parameters
+    ----------
+    n : int
+        Rows in all, at least one for each site.
+    sites : int
+
+    Returns
+    -------
+    tuple of int
+
+    Raises
+    ------
+    OptionError
+        If there are fewer rows than sites, or no site.
+
+    Examples
+    --------
     >>> split_rows(500, 3)
     (167, 167, 166)
     """
@@ -23,8 +40,26 @@ def split_rows(n: int, sites: int) -> tuple[int, ...]:
 
 
 def split_variables(variables: Sequence[str], exclusive: Iterable[str], sites: int) -> tuple[tuple[str, ...], ...]:
-    """The variables of each site: the shared ones and one of ``exclusive``, in turn. Without exclusive ones, all.
+    """The variables of each site: the shared ones and one of the exclusive ones, in turn.
 
+    Parameters
+    ----------
+    variables : sequence of str
+    exclusive : iterable of str
+        Two or more that no two kinds of sites share; none, and every site has all variables.
+    sites : int
+
+    Returns
+    -------
+    tuple of tuple of str
+
+    Raises
+    ------
+    OptionError
+        If an exclusive variable is none, stands alone, or has no site.
+
+    Examples
+    --------
     >>> [''.join(held) for held in split_variables("ABCDE", exclusive="AE", sites=4)]
     ['ABCD', 'BCDE', 'ABCD', 'BCDE']
     """

@@ -45,16 +45,39 @@ MARKERS = "osD^v"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Power:
-    """How often each method rejects: one row per method, number of sites and rows per site, with a 95% interval (Wilson's)."""
+    """How often each method rejects.
+
+    Attributes
+    ----------
+    table : polars.DataFrame
+        One row per method, number of sites and rows per site: ``power``, with a 95% interval (Wilson's) from ``low`` to ``high``.
+    alpha : float
+        The level of the tests.
+    target : float
+        The power that is asked for.
+    """
 
     table: pl.DataFrame
     alpha: float
     target: float
 
     def needed(self, target: float | None = None) -> pl.DataFrame:
-        """For each method and number of sites, the fewest rows per site, of those that were tried, with power of at least ``target``.
+        """The fewest rows per site, of those that were tried, that are enough.
 
-        ``rows`` is null where none of them is enough.
+        Parameters
+        ----------
+        target : float, optional
+            The power that is asked for; that of the study by default.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row per method and number of sites; ``rows`` is null where none of them is enough.
+
+        Raises
+        ------
+        OptionError
+            If the target is no share.
         """
         enough = self.target if target is None else _share("target", target)
         found = []
@@ -65,7 +88,23 @@ class Power:
         return pl.DataFrame(found, schema={name: COLUMNS[name] for name in ("method", "sites", "rows", "n", "power")})
 
     def to_svg(self, path: str | Path) -> Path:
-        """Draw power over rows per site, a line per number of sites, a panel per method (needs matplotlib)."""
+        """Draw power over rows per site, a line per number of sites, a panel per method.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file to write.
+
+        Returns
+        -------
+        Path
+            The same.
+
+        Raises
+        ------
+        MissingPackageError
+            If matplotlib is not installed.
+        """
         target = Path(path)
         methods = self.table["method"].unique(maintain_order=True).to_list()
         save_svg(lambda figure: self._draw(figure, methods), target, 4.3 * len(methods) + 0.4, 3.7)
@@ -126,13 +165,47 @@ def power(
     seed: int = 1,
     jobs: int = 1,
 ) -> Power:
-    """How often X ⫫ Y | Z is rejected when X, of the first of ``kinds``, has ``effect`` on Y, of the second.
+    """How often X ⫫ Y | Z is rejected when X has an effect on Y: power by simulation.
 
-    ``effect`` is the change of Y's linear predictor per unit of X, or from the first to the last level of a discrete X (levels between
-    have their share; for a multinomial Y it is the effect on its last level against its first). There are ``given`` conditioning
-    variables, continuous ones, each with the coefficient ``confounding`` for X and for Y; intercepts differ between sites with standard
-    deviation ``site_shift``. ``rows`` are rows per site; ``replications`` are simulated for every number of sites and rows.
+    Parameters
+    ----------
+    effect : float
+        The change of Y's linear predictor per unit of X, or from the first to the last level of a discrete X (levels between have their
+        share; for a multinomial Y it is the effect on its last level against its first).
+    kinds : (str, str), default ("continuous", "continuous")
+        Of X and of Y: ``"continuous"``, ``"binary"``, ``"ordinal"`` or ``"multinomial"``.
+    given : int, default 0
+        How many continuous variables Z are given.
+    sites, rows : int or iterable of int
+        Numbers of sites, and of rows per site, to try; every combination of them.
+    methods : iterable of str, default ("fedci", "fisher")
+        Also ``"joint"``, ``"coordinate"`` and ``"pooled"``.
+    alpha : float, default 0.05
+        The level of the tests.
+    target : float, default 0.8
+        The power that is asked for.
+    confounding : float, default 0.5
+        The coefficient of each Z for X and for Y.
+    site_shift : float, default 0.5
+        The standard deviation of intercepts between sites.
+    replications : int, default 200
+        Studies that are simulated for every number of sites and rows.
+    seed : int, default 1
+        The same seed gives the same numbers.
+    jobs : int, default 1
+        Processes.
 
+    Returns
+    -------
+    Power
+
+    Raises
+    ------
+    OptionError
+        If a number is out of range, or a method over several sites is asked for with one.
+
+    Examples
+    --------
     >>> found = power(0.5, kinds=("continuous", "binary"), sites=4, rows=(20, 120), replications=20, methods=["fedci"])
     >>> found.needed()["rows"].to_list()
     [120]

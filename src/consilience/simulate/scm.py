@@ -44,10 +44,19 @@ THRESHOLDS = [-math.log(3.0), 0.0, math.log(3.0)]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
-    """A diagram (latent variables included), the observed variables, and coefficients.
+    """A structural causal model over mixed kinds, with site effects.
 
-    ``coefficients[child][parent]`` has a row per level of the parent (one, if it is continuous) and a column per linear predictor of the
-    child; rows of first levels are zero. ``shifts[child]`` has a row per site.
+    Attributes
+    ----------
+    dag : DAG
+        The diagram, latent variables included.
+    schema : Schema
+        The observed variables, with kinds and levels.
+    coefficients : dict of str to dict of str to numpy.ndarray
+        ``coefficients[child][parent]`` has a row per level of the parent (one, if it is continuous) and a column per linear predictor of
+        the child; rows of first levels are zero.
+    shifts : dict of str to numpy.ndarray
+        ``shifts[child]`` has a row per site.
     """
 
     dag: DAG
@@ -61,7 +70,25 @@ class Model:
         return len(next(iter(self.shifts.values())))
 
     def sample(self, rows: Sequence[int], seed: Seed) -> list[pl.DataFrame]:
-        """So many rows for each site, with all observed variables."""
+        """Draw data.
+
+        Parameters
+        ----------
+        rows : sequence of int
+            How many for each site.
+        seed : int, sequence of int or numpy.random.Generator
+            The same seed gives the same data on every machine.
+
+        Returns
+        -------
+        list of polars.DataFrame
+            One per site, with all observed variables.
+
+        Raises
+        ------
+        OptionError
+            If there are not as many numbers as sites.
+        """
         if len(rows) != self.sites:
             raise OptionError(f"The model has {self.sites} sites, and rows are given for each; got {list(rows)}.")
         rng = generator(seed)
@@ -93,8 +120,27 @@ class Model:
 
 
 def random_kinds(names: Sequence[str], seed: Seed, *, continuous: int = 2) -> dict[str, str]:
-    """A kind for each variable, all four equally probable, given that at least ``continuous`` of them are continuous.
+    """A kind for each variable, all four equally probable, given that some are continuous.
 
+    Parameters
+    ----------
+    names : sequence of str
+    seed : int, sequence of int or numpy.random.Generator
+        The same seed gives the same kinds on every machine.
+    continuous : int, default 2
+        How many are, at least.
+
+    Returns
+    -------
+    dict of str to str
+
+    Raises
+    ------
+    OptionError
+        If there are fewer variables than that.
+
+    Examples
+    --------
     >>> random_kinds("ABC", seed=4)
     {'A': 'ordinal', 'B': 'continuous', 'C': 'continuous'}
     """
@@ -110,8 +156,34 @@ def random_kinds(names: Sequence[str], seed: Seed, *, continuous: int = 2) -> di
 def random_model(
     mag: MAG, sites: int, seed: Seed, *, kinds: Mapping[str, str | Kind] | None = None, least: float = 0.2, most: float = 1.0
 ) -> Model:
-    """A model on the canonical diagram of ``mag``, with random coefficients and, where ``kinds`` does not say, random kinds.
+    """A model on the canonical diagram of a MAG, with random coefficients.
 
+    Parameters
+    ----------
+    mag : MAG
+        A latent common cause stands in the place of every a <-> b.
+    sites : int
+        How many have intercepts of their own.
+    seed : int, sequence of int or numpy.random.Generator
+        The same seed gives the same model on every machine.
+    kinds : mapping of str to str, optional
+        ``"continuous"``, ``"binary"``, ``"ordinal"`` or ``"multinomial"``; random where nothing is said, at least two of them continuous.
+    least, most : float, default 0.2 and 1.0
+        Coefficients are uniform between these, of either sign.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    UnknownNodeError
+        If ``kinds`` names what is no node.
+    UndirectedEdgeError
+        If the MAG has an edge a --- b, which latent variables do not explain.
+
+    Examples
+    --------
     >>> model = random_model(MAG.parse("A --> B, B <-> C"), sites=2, seed=1, kinds={"A": "binary", "B": "continuous", "C": "continuous"})
     >>> model.dag, model.coefficients["B"]["A"].shape
     (DAG.parse('A --> B, "L(B,C)" --> B, "L(B,C)" --> C'), (2, 1))

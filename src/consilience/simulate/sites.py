@@ -21,7 +21,19 @@ __all__ = ["Simulation", "as_mag", "from_graph"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Simulation:
-    """Synthetic sites: one frame each, the schema of the study, the model that made the data, and its PAG over all variables."""
+    """Synthetic sites, and the truth that their data were made from.
+
+    Attributes
+    ----------
+    frames : dict of str to polars.DataFrame
+        The data of each site.
+    schema : Schema
+        Kinds and levels of all variables.
+    model : Model
+        What made the data.
+    mag, pag : MAG, PAG
+        The graph over all variables, and its class: what a discovery looks for.
+    """
 
     frames: dict[str, pl.DataFrame]
     schema: Schema
@@ -35,7 +47,12 @@ class Simulation:
         return tuple(tuple(frame.columns) for frame in self.frames.values())
 
     def clients(self) -> list[Client]:
-        """The sites, with kinds and levels declared."""
+        """The sites, with kinds and levels declared.
+
+        Returns
+        -------
+        list of Client
+        """
         return [
             Client(
                 name,
@@ -47,7 +64,12 @@ class Simulation:
         ]
 
     def oracle(self) -> Oracle:
-        """What infinitely many rows at each site would say."""
+        """What infinitely many rows at each site would say.
+
+        Returns
+        -------
+        Oracle
+        """
         return Oracle(self.mag, self.datasets)
 
 
@@ -60,12 +82,34 @@ def from_graph(
     kinds: Mapping[str, str | Kind] | None = None,
     exclusive: Iterable[str] = (),
 ) -> Simulation:
-    """``n`` rows in all, from a random model on ``graph``, split evenly over ``sites`` sites.
+    """Data of several sites, from a random model on a graph.
 
-    ``graph`` is a PAG, a MAG, a DAG or text such as ``"A o-> C, B o-> C, C --> D"``; of a PAG the member without needless latent variables
-    is taken. Kinds are random, at least two of them continuous, unless ``kinds`` says otherwise. ``exclusive`` variables are measured
-    by every second (third, …) site only.
+    Parameters
+    ----------
+    graph : PAG, MAG, DAG or str
+        Text reads like ``"A o-> C, B o-> C, C --> D"``. Of a PAG the member without needless latent variables is taken.
+    n : int
+        Rows in all, split evenly.
+    sites : int
+        How many sites.
+    seed : int, sequence of int or numpy.random.Generator
+        The same seed gives the same data on every machine.
+    kinds : mapping of str to str, optional
+        ``"continuous"``, ``"binary"``, ``"ordinal"`` or ``"multinomial"``; random where nothing is said, at least two of them continuous.
+    exclusive : iterable of str, optional
+        Variables of which each site measures one, in turn: two of them stand at every second site.
 
+    Returns
+    -------
+    Simulation
+
+    Raises
+    ------
+    OptionError
+        If the graph is neither a PAG nor a MAG nor a DAG, or the numbers do not go together.
+
+    Examples
+    --------
     >>> made = from_graph("A o-> C, B o-> C, C --> D", n=400, sites=2, seed=1, exclusive="AD")
     >>> {name: (frame.height, "".join(frame.columns)) for name, frame in made.frames.items()}
     {'site1': (200, 'ABC'), 'site2': (200, 'BCD')}

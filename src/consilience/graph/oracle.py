@@ -97,5 +97,6 @@ class Oracle(CITest):
         place = self._place
         sites = sum(names.issuperset(question.variables) for names in self._held)
         reason = "" if sites else f"no data set holds {', '.join(question.variables)} together"
+        # what nobody can test has p = 1, as everywhere, and no weight: who decides looks at ``informative`` first
         p = float(self._separation.separated(place[x], place[y], mask_of(place[z] for z in given))) if sites else 1.0
         return CIResult(x, y, given, p, 0, sites, 0, informative=not reason, reason=reason, converged=True, directions=())

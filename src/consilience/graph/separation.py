@@ -42,6 +42,7 @@ class Separation:
             raise CircleMarkError("m-separation needs arrowheads and tails only; got circles. Take a member of the class: pag_to_mag(pag).")
         nodes = range(sets.n)
         self.n = sets.n
+        # Where an edge leads from each node, by the marks at both of its ends; "any" is whatever stands at this one.
         self._children = [*map(sets.children, nodes)]
         self._parents = [*map(sets.parents, nodes)]
         self._spouses = [*map(sets.spouses, nodes)]

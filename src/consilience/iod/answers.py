@@ -33,7 +33,7 @@ class Answers:
         new = [key for key in dict.fromkeys(keys) if key not in self.results]
         if new:
             answers = self._test.answer([self._question(key) for key in new])
-            for answer in answers:
+            for answer in answers:  # a CI test may be anybody's; nan would pass every comparison below as "dependent"
                 if not 0.0 <= answer.p_value <= 1.0:
                     raise PValueError(
                         f"A CI test answers with a p-value between 0 and 1; got {answer.p_value!r} for {answer.x} ⫫ {answer.y}."

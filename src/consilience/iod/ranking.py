@@ -37,6 +37,7 @@ def scores(mags: Sequence[MarkSets], answers: Answers, locals_: Sequence[Local],
             x, y, given = key
             held = given | 1 << x | 1 << y
             (common if any(held & ~variables == 0 for variables in settled) else own).append(key)
+    # A list may have ten thousand graphs and a study a hundred thousand tests: what all agree on is asked once.
     base = _contradicted(mags[0], common, answers)
     return [base + (_contradicted(mag, own, answers) if own else 0.0) for mag in mags]
 

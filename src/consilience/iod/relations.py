@@ -97,6 +97,7 @@ def read_statements(key: str, statements: object) -> tuple[Statement, ...]:
     found: dict[tuple[object, ...], Statement] = {}
     for statement in map(_read_statement, statements):
         a, relation, b = statement
+        # an edge with any marks says the same both ways round, and is kept as it was said first
         ends: object = frozenset((a, b)) if relation is Relation.EDGE else (a, b)
         found.setdefault((relation, ends), statement)
     return tuple(found.values())

@@ -109,7 +109,7 @@ class Summary:
         total = len(pags)
 
         def found(count: int) -> tuple[str, float | None]:
-            if not complete:
+            if not complete:  # the graphs that are not listed may have it, or lack it
                 return SOME if 0 < count < total else UNKNOWN, None
             return NO if not count else ALL if count == total else SOME, count / total if total else None
 
@@ -287,6 +287,8 @@ def percent(share: float) -> str:
 
 def _deduced(edge: str, marks: dict[str, str], where: str) -> dict[str, str]:
     """Statuses of the marks at an end, with what follows from the others and from that of the edge."""
+    # Every edge has exactly one mark at each end. So a mark in all graphs leaves none for the others, no edge leaves no marks, and where
+    # two marks are out, the third is wherever the edge is. The same sentence tells what cannot be true, below.
     statuses = dict(marks)
     for mark in [mark for mark, status in marks.items() if status == ALL]:
         statuses |= {other: NO for other in MARKS if other != mark and marks[other] == UNKNOWN}

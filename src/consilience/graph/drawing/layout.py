@@ -246,6 +246,7 @@ def _majorised(layouts: Floats, distance: Floats) -> Floats:
 def _turned(layouts: Floats, rotations: int) -> Floats:
     """Every layout with its longer axis in so many directions, each with its mirror image."""
     x, y = np.moveaxis(layouts - layouts.mean(axis=1, keepdims=True), -1, 0)
+    # Rounded: a symmetrical layout has no longer axis, and the noise of the last bits must not choose one.
     tilt = 0.5 * np.arctan2(np.round((2.0 * x * y).sum(axis=1), 6), np.round((x**2 - y**2).sum(axis=1), 6))
     angles = tilt + np.arange(rotations)[:, None] * 2.0 * np.pi / rotations
     cosine, sine = np.cos(angles)[..., None], np.sin(angles)[..., None]

@@ -84,7 +84,7 @@ def draw(
     """
     if width is not None and not (np.isfinite(width) and width > 0):
         raise OptionError(f"The width of a picture is a positive number of pixels; got {width!r}.")
-    labels = sorted(labels)
+    labels = sorted(labels)  # graphs that are equal are drawn alike, in whatever order their labels are
     index = {label: i for i, label in enumerate(labels)}
     ends = [(index[line.a], index[line.b]) for line in lines]
     texts = [lines_of(label) for label in labels]

@@ -28,6 +28,8 @@ def solve_optimal(problem: SearchProblem, clock: Clock, limit: int | None) -> Li
         return Listing((), complete=False)
     if best is None:  # the knowledge contradicts itself
         return Listing((), complete=True)
+    # From here on the program has the graphs of least weight only, for the list and for whatever is asked of it later. An optimum that is
+    # not proved bounds them all the same; the list then says that it is not complete.
     program.bound, proved = best
     found = list_classes(program, clock, limit)
     return found if proved else replace(found, complete=False)

@@ -117,6 +117,8 @@ class Program:
             model.context.add_clause([-literal for literal in self.signature(mag)])
 
     def _graph(self, model: clingo.Model) -> MarkSets:
+        # By literals, not by the symbols of the model, which would have to be made and taken apart for every answer. What the deduction
+        # excludes was never grounded and has no literal: a head that cannot be is a tail.
         mag = MarkSets.empty(self.n)
         heads, is_true = self._heads, model.is_true
         for (x, y), literal in self._adjacent.items():

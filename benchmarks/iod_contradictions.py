@@ -41,12 +41,14 @@ from consilience.citest import CIResult, CITest
 from consilience.citest.question import Question
 from consilience.graph import mask_of
 from consilience.iod import Discovery, discover
-from consilience.iod.decisions import Decisions, Key
+from consilience.iod.answers import Answers, Key
+from consilience.iod.clock import Clock
 from consilience.iod.evidence import Ruling, rulings, verdicts, weight
-from consilience.iod.exact.problem import PRICE, Problem
-from consilience.iod.exact.program import Clock
 from consilience.iod.local import read_local
+from consilience.iod.search_problem import SearchProblem
 from consilience.iod.skeleton import search
+from consilience.iod.solver.encoding import encode_separately
+from consilience.iod.solver.program import PRICE
 
 NAMES = "ABCDE"
 SEED = 5
@@ -190,9 +192,9 @@ def run(judge: Judge, truth: int, datasets: Sequence[tuple[int, ...]], kind: str
     strict, strict_seconds = timed(test, "strict")
     optimal, optimal_seconds = timed(test, "optimal")
     held = [mask_of(map(NAMES.index, names)) for names in strict.datasets]
-    decisions = Decisions(test, NAMES, ALPHA)
+    decisions = Answers(test, NAMES, ALPHA)
     locals_ = [read_local(one) for one in search(len(NAMES), held, decisions, None, lambda *_: None)]
-    problem = Problem(len(NAMES), locals_, rulings(locals_, decisions), verdicts(decisions))
+    problem = SearchProblem(len(NAMES), locals_, rulings(locals_, decisions), verdicts(decisions))
     agree = np.array([judge.agrees(ruling, held) for ruling in problem.rulings])
     fitting = np.flatnonzero(agree.all(axis=0))
     within = [q for q in questions(len(NAMES)) if any((1 << q[0] | 1 << q[1] | q[2]) & ~one == 0 for one in held)]
@@ -226,14 +228,14 @@ def least_weight(contradicted: NDArray[np.bool_], weights: Sequence[float]) -> C
     return np.flatnonzero(cost == cost.min())
 
 
-def conflict_faults(problem: Problem, found: Discovery, agree: NDArray[np.bool_]) -> list[str]:
+def conflict_faults(problem: SearchProblem, found: Discovery, agree: NDArray[np.bool_]) -> list[str]:
     """What is wrong with ``found.conflicts``: by the solver, and by looking at all classes."""
     if bool(found.pags) == bool(found.conflicts):
         return ["conflicts where there is a graph" if found.pags else "no graph and no conflict"]
     known = problem.decisions
     core = [known.index(decision) for decision in found.conflicts]
     faults = []
-    program = problem.separate()
+    program = encode_separately(problem)
 
     def possible(numbers: Sequence[int]) -> bool:
         by_solver = program.core(Clock(), [program.holds(number) for number in numbers]) is None

@@ -12,7 +12,9 @@ from consilience.citest.errors import ConditioningError, SameVariableError
 from consilience.graph import (
     DAG,
     MAG,
+    PAG,
     MixedGraph,
+    Oracle,
     Separation,
     ancestors,
     bits,
@@ -186,3 +188,10 @@ def test_separation_takes_labels_with_several_letters_as_one() -> None:
     graph = DAG.parse("age --> dose, dose --> cure")
     assert m_separated(graph, "age", "cure", "dose")
     assert ancestors(graph, "dose") == {"age", "dose"}
+
+
+def test_an_oracle_says_what_it_answers_from() -> None:
+    oracle = Oracle(PAG.parse("A o-> C, B o-> C, C --> D"), datasets=["BCA", "BCD"])
+    assert repr(oracle) == "Oracle(MAG.parse('A --> C, B --> C, C --> D'), datasets=[['A', 'B', 'C'], ['B', 'C', 'D']])"
+    again = eval(repr(oracle), {"Oracle": Oracle, "MAG": MAG})
+    assert (again.graph, again.datasets, again.variables) == (oracle.graph, oracle.datasets, oracle.variables)

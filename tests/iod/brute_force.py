@@ -15,7 +15,7 @@ from consilience.citest.question import Question
 from consilience.citest.result import CIResult
 from consilience.graph import MAG, PAG, MixedGraph, Oracle
 from consilience.graph.marksets import mask_of
-from consilience.iod.decisions import Decisions
+from consilience.iod.answers import Answers
 from consilience.iod.evidence import Decision, Ruling, rulings
 from consilience.iod.knowledge import Knowledge
 from consilience.iod.local import read_local
@@ -148,7 +148,7 @@ class Evidence:
         names, self.classes = tuple(sorted(test.variables)), len(world.every.pags)
         assert names == world.names
         held = [mask_of(names.index(name) for name in names_held) for names_held in test.datasets]
-        decisions = Decisions(test, names, ALPHA)
+        decisions = Answers(test, names, ALPHA)
         found = search(world.n, held, decisions, max_given, lambda *_: None)
         self.locals_ = [read_local(local, selection_bias=world.selection_bias) for local in found]
         self.rulings = rulings(self.locals_, decisions)

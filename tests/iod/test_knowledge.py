@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from consilience.errors import ConsilienceError, KnowledgeError
 from consilience.graph import MAG, ancestors
 from consilience.iod.knowledge import Item, Knowledge
-from consilience.iod.statements import Relation, Statement
+from consilience.iod.relations import Relation, Statement
 from tests.iod.mag_enumeration import load
 
 LABELS = ("A", "B", "C", "D")

@@ -13,7 +13,7 @@ from consilience.errors import KnowledgeError
 from consilience.graph import MAG, Oracle
 from consilience.iod.evidence import Decision, Source
 from consilience.iod.knowledge import Knowledge
-from consilience.iod.statements import Relation
+from consilience.iod.relations import Relation
 from tests.iod.brute_force import Evidence, World, random_datasets
 from tests.iod.mag_enumeration import Bools
 

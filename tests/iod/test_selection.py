@@ -11,7 +11,7 @@ import consilience as cs
 from consilience.graph import PAG
 from tests.iod.brute_force import Evidence, World, random_datasets
 from tests.iod.mag_enumeration import ARROW, COUNTS_WITH_SELECTION, NONE, TAIL, load, load_with_selection, questions
-from tests.iod.test_conflict import check_core
+from tests.iod.solver.test_conflict import check_core
 from tests.iod.test_enumeration import has_inducing_path, nodes_of, separated
 
 WORLD = World(4, selection_bias=True)

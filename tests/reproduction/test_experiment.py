@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,10 +15,9 @@ import pytest
 
 import consilience as cs
 from consilience.reproduction import experiment as module
-from consilience.reproduction import record_folder as store_module
 from consilience.reproduction.design import Run
 from consilience.reproduction.experiment import Experiment
-from consilience.reproduction.record_folder import Store, claim_folder
+from consilience.reproduction.record_folder import MODULES, WITHOUT_EFFECT, RecordFolder, claim_folder, code_digest, sources_of
 from consilience.reproduction.runs import Record
 from consilience.reproduction.sizes import SIZES, Plan, Size
 
@@ -75,8 +76,8 @@ def test_a_killed_study_leaves_whole_files_only(tmp_path: Path) -> None:
     process.wait()
     left = sorted(runs.glob("*.json"))
     assert 2 <= len(left) < 40
-    store = Store(runs, Record)
-    assert all(store.read(path.stem) is not None for path in left)
+    records = RecordFolder(runs, Record)
+    assert all(records.read(path.stem) is not None for path in left)
     before = {path: path.stat().st_mtime_ns for path in left}
     plan = Plan(1, len(left) + 1, (500,), (4,), 0)
     assert len(Experiment(tmp_path, plan).run().records) == len(left) + 1
@@ -90,26 +91,26 @@ def test_two_processes_find_what_one_finds(tmp_path: Path) -> None:
 
 
 def test_a_damaged_file_is_computed_again(tmp_path: Path) -> None:
-    store = Store(tmp_path, dict[str, int])
-    store.write("a", {"x": 1})
-    assert store.read("a") == {"x": 1}
+    records = RecordFolder(tmp_path, dict[str, int])
+    records.write("a", {"x": 1})
+    assert records.read("a") == {"x": 1}
     (tmp_path / "a.json").write_text('{"x": 1')
-    assert store.read("a") is None
+    assert records.read("a") is None
     (tmp_path / "a.json").write_text('{"x": "text"}')
-    assert store.read("a") is None
+    assert records.read("a") is None
 
 
 def test_writing_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = Store(tmp_path, dict[str, int])
-    store.write("a", {"x": 1})
+    records = RecordFolder(tmp_path, dict[str, int])
+    records.write("a", {"x": 1})
 
     def full(_path: Path, _data: bytes) -> int:
         raise OSError("no space left")
 
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(OSError, match="no space"):
-        store.write("a", {"x": 2})
-    assert store.read("a") == {"x": 1}
+        records.write("a", {"x": 2})
+    assert records.read("a") == {"x": 1}
 
 
 def test_results_of_other_code_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,9 +120,82 @@ def test_results_of_other_code_are_refused(tmp_path: Path, monkeypatch: pytest.M
         claim_folder(tmp_path, {"code": "def", "seed": 1})
 
 
-def test_the_digest_covers_the_source_that_results_depend_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    root = Path(cs.__file__).parent
-    assert all((root / "simulate" / f"{name}.py").exists() for name in store_module.MODULES)
-    before = store_module.code_digest()
-    monkeypatch.setattr(store_module, "ROOMS", ("data",))
-    assert store_module.code_digest() != before
+ROOT = Path(cs.__file__).parent
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
+    """The package somewhere else, to be changed."""
+    return Path(shutil.copytree(ROOT, tmp_path / "consilience", ignore=shutil.ignore_patterns("__pycache__")))
+
+
+def test_the_digest_is_that_of_the_source_wherever_it_stands(copied: Path) -> None:
+    assert code_digest(copied) == code_digest() == code_digest(ROOT)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "iod/solver/mag.lp",
+        "iod/solver/decisions.lp",
+        "iod/published/union.py",
+        "glm/solver.py",
+        "citest/batch.py",
+        "simulate/scm.py",
+        "options.py",
+        "reproduction/runs.py",
+    ],
+)
+def test_a_change_of_any_source_that_results_depend_on_changes_the_digest(name: str, copied: Path) -> None:
+    with (copied / name).open("a", encoding="utf-8") as file:
+        file.write("% changed\n")
+    assert code_digest(copied) != code_digest()
+
+
+@pytest.mark.parametrize("name", ["rooms/new.py", "rooms/deep/new.lp", "rooms/new.toml", "rooms.py", "graph/new.py"])
+def test_a_new_room_or_module_changes_the_digest_unasked(name: str, copied: Path) -> None:
+    (copied / name).parent.mkdir(parents=True, exist_ok=True)
+    (copied / name).write_text("")
+    assert code_digest(copied) != code_digest()
+
+
+@pytest.mark.parametrize("name", ["cli/app.py", "reproduction/page.py", "reproduction/paper.toml", "errors.py", "iod/report/page.css"])
+def test_what_only_shows_results_does_not(name: str, copied: Path) -> None:
+    with (copied / name).open("a", encoding="utf-8") as file:
+        file.write("# changed\n")
+    assert code_digest(copied) == code_digest()
+
+
+def imported_files() -> set[Path]:
+    """Every file of the package that the modules which make results import, directly or through others."""
+    found: set[Path] = set()
+    todo = [ROOT / "reproduction" / f"{name}.py" for name in ("runs", "variants")]
+    while todo:
+        file = todo.pop()
+        if file in found:
+            continue
+        found.add(file)
+        names: set[str] = set()
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                names |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                names |= {str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)}
+        for name in names:
+            place = ROOT.joinpath(*name.split(".")[1:])
+            if name.startswith("consilience."):
+                todo += [path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()]
+    return found
+
+
+def test_the_digest_covers_all_that_results_import() -> None:
+    missing = imported_files() - set(sources_of(ROOT))
+    rooms = {path.relative_to(ROOT).parts[0] for path in missing}
+    assert rooms <= {"errors.py", "secagg"}, "either it has an effect on results, or record_folder says why not"
+    made = {path.stem for path in imported_files() if path.parent == ROOT / "reproduction"} - {"__init__", "errors"}
+    assert made == set(MODULES)
+
+
+def test_what_is_said_to_have_no_effect_exists() -> None:
+    parts = {path.stem for path in ROOT.iterdir()}
+    assert {*WITHOUT_EFFECT} - {"web"} <= parts  # web: pages to come

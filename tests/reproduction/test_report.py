@@ -22,7 +22,7 @@ from consilience.reproduction.runs import Record
 from consilience.reproduction.sizes import SIZES, Size
 from consilience.reproduction.summary import Cell, cells_of
 from consilience.reproduction.tables import StudyTable, tables_of
-from consilience.simulate.methods import Method
+from consilience.simulate.methods import ComparedMethod
 from consilience.simulate.plotting import need_matplotlib
 from tests.reproduction.helpers import PERFECT, case, found, record, results
 
@@ -66,7 +66,9 @@ def test_each_check_can_fail() -> None:
     assert "three variants" in failing(Results(good.plan, good.records, (case(agree=False),)))
     assert "three variants" in failing(Results(good.plan, good.records, (case(30, 40, 10),)))
     assert "three variants" in failing(Results(good.plan, good.records, ()))
-    swapped = tuple(_renamed(r, {Method.FISHER: Method.POOLED, Method.POOLED: Method.FISHER}) for r in good.records)
+    swapped = tuple(
+        _renamed(r, {ComparedMethod.FISHER: ComparedMethod.POOLED, ComparedMethod.POOLED: ComparedMethod.FISHER}) for r in good.records
+    )
     reverse = failing(Results(good.plan, swapped, good.cases))
     assert "Fisher below pooled" in reverse
     assert "within 0.005 of pooled" in reverse
@@ -74,13 +76,13 @@ def test_each_check_can_fail() -> None:
     assert "rises with the sample size" in failing(results(turned, good.cases))
     crossed = tuple(record(r.n, 12 - r.sites, r.replication, 1.0, **{m.value: f for m, f in r.found.items()}) for r in good.records)
     assert "loss of accuracy" in failing(results(crossed, good.cases))
-    scattered = tuple(_renamed(r, {Method.FEDCI: Method.FISHER}) for r in good.records)
+    scattered = tuple(_renamed(r, {ComparedMethod.FEDCI: ComparedMethod.FISHER}) for r in good.records)
     assert "Interquartile range" in failing(Results(good.plan, scattered, good.cases))
 
 
-def _renamed(one: Record, names: dict[Method, Method]) -> Record:
+def _renamed(one: Record, names: dict[ComparedMethod, ComparedMethod]) -> Record:
     """The record with some methods' outcomes taken from others."""
-    return record(one.n, one.sites, one.replication, one.seconds, **{m.value: one.found[names.get(m, m)] for m in Method})
+    return record(one.n, one.sites, one.replication, one.seconds, **{m.value: one.found[names.get(m, m)] for m in ComparedMethod})
 
 
 def test_tables_have_the_cells_numbers() -> None:
@@ -89,7 +91,7 @@ def test_tables_have_the_cells_numbers() -> None:
     cell: Cell = cells_of(made)[-1]
     rows = {(row[0], row[1]): row[2:] for row in tables["shd"].rows}
     assert tables["shd"].head == ("algorithm", "partitions", "500", "5,000")
-    assert rows["Fisher", "8"][1] == f"{cell.mean_shd(Method.FISHER):.3f}" == "0.225"
+    assert rows["Fisher", "8"][1] == f"{cell.mean_shd(ComparedMethod.FISHER):.3f}" == "0.225"
     assert rows["Pooled", "8"][1] == "0.100"
     effects = {(row[0], row[1]): row[2:] for row in tables["cohens-d"].rows}
     differences = np.array([0.1, 0.15] * 3)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 
+import msgspec
 import numpy as np
 
 from consilience.graph import PAG, Oracle, normalised_shd
 from consilience.reproduction.design import Run, study_graphs
-from consilience.reproduction.runs import _decisions, best_shd, do_run, find_pags, reference_pags
-from consilience.reproduction.tabled import Answers
-from consilience.simulate.methods import Method
+from consilience.reproduction.runs import Record, RunOutcome, _decisions, best_shd, do_run, find_pags, reference_pags
+from consilience.reproduction.tabled import TabledTest
+from consilience.simulate.methods import ComparedMethod
 
 
 def test_the_best_distance_is_the_least_over_all_pairs() -> None:
@@ -43,7 +44,7 @@ def test_the_table_answers_like_the_test_it_was_made_from() -> None:
     graph = study_graphs(1)[0]
     oracle = Oracle(graph.pag, graph.datasets)
     results = oracle.answer(graph.questions)
-    table = Answers({q: r.p_value for q, r in zip(graph.questions, results, strict=True)}, graph.datasets)
+    table = TabledTest({q: r.p_value for q, r in zip(graph.questions, results, strict=True)}, graph.datasets)
     assert table.variables == oracle.variables
     assert [table.test(q.y, q.x, q.given).p_value for q in graph.questions] == [r.p_value for r in results]
     a, e = graph.exclusive
@@ -52,7 +53,19 @@ def test_the_table_answers_like_the_test_it_was_made_from() -> None:
 
 def test_a_run_depends_on_its_seed_alone() -> None:
     graph = study_graphs(1)[0]
-    first, again, other = (do_run(Run(r, 0, 500, 4), graph, [Method.POOLED]) for r in (0, 0, 1))
-    assert first.found[Method.POOLED].log_p == again.found[Method.POOLED].log_p != other.found[Method.POOLED].log_p
+    first, again, other = (do_run(Run(r, 0, 500, 4), graph, [ComparedMethod.POOLED]) for r in (0, 0, 1))
+    assert first.found[ComparedMethod.POOLED].log_p == again.found[ComparedMethod.POOLED].log_p != other.found[ComparedMethod.POOLED].log_p
     assert first.kinds == again.kinds
-    assert len(first.found[Method.POOLED].log_p) == 42
+    assert len(first.found[ComparedMethod.POOLED].log_p) == 42
+
+
+def test_records_on_disk_stay_readable() -> None:
+    """The bytes of a record, as studies have written them."""
+    written = (
+        b'{"graph":3,"n":500,"sites":4,"replication":1,"kinds":{"A":"binary"},'
+        b'"found":{"fedci":{"log_p":[-1.5,null],"not_converged":1,"pags":2,"shd":0.25,"seconds":0.5},'
+        b'"pooled":{"log_p":[-1.5,-2.0],"not_converged":0,"pags":0,"shd":null,"seconds":0.5}},"seconds":1.5}'
+    )
+    record = msgspec.json.decode(written, type=Record)
+    assert record.found[ComparedMethod.FEDCI] == RunOutcome((-1.5, None), 1, 2, 0.25, 0.5)
+    assert msgspec.json.encode(record) == written

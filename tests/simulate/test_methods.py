@@ -13,7 +13,7 @@ from consilience.citest.question import Question
 from consilience.reproduction.design import study_graphs
 from consilience.reproduction.runs import find_pags
 from consilience.simulate import from_graph
-from consilience.simulate.methods import Method, run_methods
+from consilience.simulate.methods import ComparedMethod, run_methods
 
 
 @pytest.mark.slow
@@ -22,11 +22,11 @@ def test_every_method_equals_its_public_counterpart() -> None:
     made = from_graph(graph.pag, n=600, sites=4, seed=3, exclusive=graph.exclusive)
     clients = made.clients()
     public = {
-        Method.FEDCI: cs.Server(clients),
-        Method.JOINT: cs.Server(clients, site_effects="joint"),
-        Method.COORDINATE: cs.Server(clients, site_effects="coordinate"),
-        Method.FISHER: cs.fisher(clients),
-        Method.POOLED: cs.pooled(clients),
+        ComparedMethod.FEDCI: cs.Server(clients),
+        ComparedMethod.JOINT: cs.Server(clients, site_effects="joint"),
+        ComparedMethod.COORDINATE: cs.Server(clients, site_effects="coordinate"),
+        ComparedMethod.FISHER: cs.fisher(clients),
+        ComparedMethod.POOLED: cs.pooled(clients),
     }
     found = run_methods(made.frames, made.schema, graph.questions)
     for method, test in public.items():
@@ -34,7 +34,7 @@ def test_every_method_equals_its_public_counterpart() -> None:
         assert found[method].log_p == pytest.approx(wanted, rel=1e-7, abs=1e-7), method
         pags = cs.discover(test, alpha=0.05).pags
         assert find_pags(graph.questions, found[method].log_p, graph.datasets) == pags
-    assert np.abs(np.subtract(found[Method.FISHER].log_p, found[Method.POOLED].log_p)).max() > 0.1
+    assert np.abs(np.subtract(found[ComparedMethod.FISHER].log_p, found[ComparedMethod.POOLED].log_p)).max() > 0.1
 
 
 def test_p_values_too_small_for_a_float_have_a_logarithm() -> None:
@@ -46,7 +46,7 @@ def test_p_values_too_small_for_a_float_have_a_logarithm() -> None:
     found = run_methods(frames, cs.Schema({"X": "continuous", "Y": "continuous"}), [Question("X", "Y")])
     for outcome in found.values():
         assert -20_000 < outcome.log_p[0] < -1000
-    assert found[Method.FEDCI].log_p[0] == pytest.approx(found[Method.POOLED].log_p[0], rel=1e-9)
+    assert found[ComparedMethod.FEDCI].log_p[0] == pytest.approx(found[ComparedMethod.POOLED].log_p[0], rel=1e-9)
 
 
 def test_a_test_that_cannot_be_done_has_none() -> None:

@@ -5,8 +5,9 @@ are numbers and sets of nodes are integers; functions that do so have names endi
 
 The modules, from the ground up::
 
-    marks, working          the marks, and the mutable copy
-    text, export, dot       a graph as text, and in the encodings of other software
+    marks, marksets         the marks, and the mutable copy
+    text                    a graph as a line of text
+    views                   where pictures and other encodings register
     mixed                   MixedGraph, what all graphs have in common
     separation, ancestral   ancestors, m-separation, inducing paths; what makes a graph a MAG
     graphs                  PAG, MAG and DAG
@@ -14,9 +15,12 @@ The modules, from the ground up::
     triples, equivalence    triples with order; MAG to PAG and back
     projection, distance    marginal MAGs, canonical DAGs; structural Hamming distance
     blocks                  biconnected components
-    layout, crowding        where nodes stand
-    drawing                 a graph as SVG, of shapes, lettering, routing, notes and a legend
     oracle                  m-separation as a CI test
+
+and beside the theory, which imports neither::
+
+    drawing/                a graph as SVG
+    formats/                a graph in the encodings of other software
 
 >>> dag = DAG.parse("L --> A, L --> B, B --> C, D --> B")
 >>> mag = latent_projection(dag, ["A", "B", "C", "D"])
@@ -24,6 +28,7 @@ The modules, from the ground up::
 PAG.parse('A o-> B, B --> C, D o-> B')
 """
 
+from consilience.graph import drawing, formats  # noqa: F401  they register with views when they are imported
 from consilience.graph.ancestral import is_ancestral, is_mag, is_mag_marks, is_maximal
 from consilience.graph.distance import normalised_shd, shd
 from consilience.graph.equivalence import (

@@ -19,6 +19,7 @@ def blocks(adjacent: Sequence[int]) -> dict[tuple[int, int], int]:
     >>> {edge: bin(nodes) for edge, nodes in sorted(blocks(rows).items())}
     {(0, 1): '0b111', (0, 2): '0b111', (1, 2): '0b111', (2, 3): '0b1100'}
     """
+    # With a stack of its own: recursion would end at Python's limit of a thousand nodes.
     found: dict[tuple[int, int], int] = {}
     depth: dict[int, int] = {}
     low: dict[int, int] = {}

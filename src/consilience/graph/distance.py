@@ -11,8 +11,28 @@ __all__ = ["normalised_shd", "shd"]
 
 
 def shd(first: MixedGraph, second: MixedGraph) -> int:
-    """How many marks differ, both ends of every pair counted, "no edge" being a mark as well; n(n-1) at most.
+    """The structural Hamming distance: how many marks differ, "no edge" being a mark as well.
 
+    Both ends of every pair are counted, so an edge that one graph lacks counts twice. (Tsamardinos et al. 2006 count edges of DAGs, once;
+    a PAG may differ in one end of an edge only.)
+
+    Parameters
+    ----------
+    first, second : MixedGraph
+        Two graphs over the same nodes, in any order and of any class.
+
+    Returns
+    -------
+    int
+        Between 0 and n(n-1) for n nodes.
+
+    Raises
+    ------
+    DifferentNodesError
+        If one has a node that the other lacks.
+
+    Examples
+    --------
     >>> a, b = (MixedGraph.parse(text) for text in ("A o-> B, C", "A --> B, B o-o C"))
     >>> shd(a, b)
     3
@@ -30,6 +50,23 @@ def shd(first: MixedGraph, second: MixedGraph) -> int:
 def normalised_shd(first: MixedGraph, second: MixedGraph) -> float:
     """The share of marks that differ: 0 for equal graphs, 1 if every mark differs.
 
+    Parameters
+    ----------
+    first, second : MixedGraph
+        Two graphs over the same nodes, in any order and of any class.
+
+    Returns
+    -------
+    float
+        :func:`shd` over n(n-1); 0 for graphs of one node or none.
+
+    Raises
+    ------
+    DifferentNodesError
+        If one has a node that the other lacks.
+
+    Examples
+    --------
     >>> a, b = (MixedGraph.parse(text) for text in ("A o-> B", "A --> B"))
     >>> normalised_shd(a, b)
     0.5

@@ -18,8 +18,19 @@ __all__ = ["is_valid_pag", "is_valid_pag_marks", "mag_to_pag", "mag_to_pag_marks
 
 
 def mag_to_pag(mag: MAG) -> PAG:
-    """The PAG of all MAGs that are Markov equivalent to ``mag``.
+    """The PAG of all MAGs that are Markov equivalent to one.
 
+    Parameters
+    ----------
+    mag : MAG
+
+    Returns
+    -------
+    PAG
+        With the arrowheads and tails that all of them share, and circles where they differ.
+
+    Examples
+    --------
     >>> mag_to_pag(MAG.parse("A --> C, B --> C, C --> D"))
     PAG.parse('A o-> C, B o-> C, C --> D')
     """
@@ -44,8 +55,24 @@ def mag_to_pag_marks(mag: MarkSets) -> MarkSets:
 
 
 def pag_to_mag(pag: PAG) -> MAG:
-    """A MAG of the class, always the same one, with no more edges <-> than the PAG shows. Raises ``InvalidPAGError`` if there is none.
+    """A MAG of the class.
 
+    Parameters
+    ----------
+    pag : PAG
+
+    Returns
+    -------
+    MAG
+        Always the same one, with no more edges <-> than the PAG shows.
+
+    Raises
+    ------
+    InvalidPAGError
+        If the marks belong to no class.
+
+    Examples
+    --------
     >>> pag_to_mag(PAG.parse("A o-> C, B o-> C, C --> D"))
     MAG.parse('A --> C, B --> C, C --> D')
     """
@@ -82,6 +109,7 @@ def _perfect_order(pag: MarkSets) -> list[tuple[int, int]]:
     done = 0
     edges = []
     while left:
+        # of equals the first, so that a PAG always gives the same member
         v = max(left, key=lambda node: ((rows[node] & done).bit_count(), -node))
         before = rows[v] & done
         for u in bits(before):
@@ -94,8 +122,18 @@ def _perfect_order(pag: MarkSets) -> list[tuple[int, int]]:
 
 
 def is_valid_pag(pag: PAG) -> bool:
-    """True if ``pag`` is the PAG of some Markov equivalence class: it has a member MAG, whose PAG it is.
+    """True if the marks are those of some Markov equivalence class: there is a member MAG, whose PAG it is.
 
+    Parameters
+    ----------
+    pag : PAG
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
     >>> is_valid_pag(PAG.parse("A o-> B, B <-o C")), is_valid_pag(PAG.parse("A o-> B, B o-o C"))
     (True, False)
     """
@@ -104,6 +142,8 @@ def is_valid_pag(pag: PAG) -> bool:
 
 def is_valid_pag_marks(pag: MarkSets) -> bool:
     """True if the marks are those of the PAG of some Markov equivalence class."""
+    # There and back: of the PAG of a class tail augmentation gives a member, whose PAG is this one again. That no rule finds anything more
+    # would not do instead: marks without circles are closed under all of them, a directed cycle included.
     try:
         mag = pag_to_mag_marks(pag)
     except InvalidPAGError:
@@ -114,6 +154,16 @@ def is_valid_pag_marks(pag: MarkSets) -> bool:
 def markov_equivalent(first: MAG, second: MAG) -> bool:
     """True if both have the same nodes and the same m-separations: the same adjacencies and colliders with order.
 
+    Parameters
+    ----------
+    first, second : MAG
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
     >>> markov_equivalent(MAG.parse("A --> B, B --> C"), MAG.parse("A <-- B, B --> C"))
     True
     >>> markov_equivalent(MAG.parse("A --> B, B --> C"), MAG.parse("A --> B, B <-- C"))

@@ -24,6 +24,29 @@ __all__ = ["DAG", "MAG", "PAG"]
 class PAG(MixedGraph):
     """A partial ancestral graph: a Markov equivalence class of MAGs.
 
+    Its marks are not checked beyond the form of the matrix: :func:`consilience.graph.is_valid_pag` tells whether they belong to a class.
+
+    Parameters
+    ----------
+    marks : array_like of int, shape (n, n)
+        Entry (i, j) is the mark at j on the edge i–j: 0 no edge, 1 circle, 2 arrowhead, 3 tail (pcalg's coding).
+    labels : iterable of str
+        One name for every node, in the order of the matrix.
+
+    Raises
+    ------
+    MarkError
+        If the matrix holds no marks.
+    LabelError
+        If the labels are not distinct, non-empty text, one for every node.
+
+    See Also
+    --------
+    parse : from text such as ``A o-> B``
+    consilience.graph.pag_to_mag : a member of the class
+
+    Examples
+    --------
     >>> pag = PAG.parse("A o-> C, B o-> C, C --> D")
     >>> pag.mark("A", "C")
     <Mark.ARROW: 2>
@@ -37,6 +60,30 @@ class PAG(MixedGraph):
 class MAG(MixedGraph):
     """A maximal ancestral graph, checked when it is made.
 
+    Parameters
+    ----------
+    marks : array_like of int, shape (n, n)
+        Entry (i, j) is the mark at j on the edge i–j: 0 no edge, 2 arrowhead, 3 tail.
+    labels : iterable of str
+        One name for every node, in the order of the matrix.
+
+    Raises
+    ------
+    CircleMarkError
+        If an end has a circle.
+    NotAncestralError
+        If a mark contradicts an ancestral relation.
+    NotMaximalError
+        If no set separates two non-adjacent nodes.
+
+    See Also
+    --------
+    parse : from text such as ``A --> B``
+    consilience.graph.mag_to_pag : the class it belongs to
+    consilience.graph.latent_projection : the MAG over some nodes of a graph
+
+    Examples
+    --------
     >>> MAG.parse("A --> B, B <-> C").spouses("B")
     ('C',)
     """
@@ -63,6 +110,27 @@ class MAG(MixedGraph):
 class DAG(MixedGraph):
     """A directed acyclic graph, checked when it is made.
 
+    Parameters
+    ----------
+    marks : array_like of int, shape (n, n)
+        Entry (i, j) is the mark at j on the edge i–j: 0 no edge, 2 arrowhead, 3 tail; every edge has one of each.
+    labels : iterable of str
+        One name for every node, in the order of the matrix.
+
+    Raises
+    ------
+    NotDirectedError
+        If an edge is not a --> b.
+    DirectedCycleError
+        If edges close a cycle.
+
+    See Also
+    --------
+    parse : from text such as ``A --> B``
+    consilience.graph.latent_projection : the MAG over some nodes of a graph
+
+    Examples
+    --------
     >>> DAG.parse("A --> B, A --> C").children("A")
     ('B', 'C')
     """

@@ -2,7 +2,11 @@
 
 Nodes are numbers. For node v and each mark, ``arrow[v]`` is the set of nodes whose edge with v has an arrowhead *at v*, and
 ``far_arrow[v]`` those whose edge has it *at the other end*; likewise ``circle`` and ``tail``. A premise such as "β has an arrowhead
-from α and a circle from a γ not adjacent to α" is then two ``&`` instead of a loop over nodes, and works for any number of nodes.
+from α and a circle from a γ not adjacent to α" is then two ``&`` instead of a loop over nodes, and works for any number of nodes. In such
+expressions ``1 << v`` is the set of v alone, and ``-2 << v`` that of all nodes after v, for loops that meet each pair once.
+
+Every mark is kept twice, by either of its ends: rules ask from both sides all the time and set a mark seldom. Matrices would do
+for the store, but on graphs of five to thirty nodes a call of numpy takes longer than what it computes.
 """
 
 from __future__ import annotations
@@ -136,6 +140,7 @@ class MarkSets:
     def resolve(self, i: int, j: int, mark: int) -> bool:
         """Turn the circle at j on the edge i–j into ``mark``; True if there was one. Another mark stays and may be a contradiction."""
         bit_i, bit_j = 1 << i, 1 << j
+        # A flag, and no exception: a contradiction is an everyday end of a candidate, and whoever follows it asks when a rule is through.
         if not self.circle[j] & bit_i:
             self.contradicted |= not self._near[mark - 1][j] & bit_i
             return False

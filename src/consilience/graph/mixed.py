@@ -13,13 +13,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from consilience.graph.drawing import svg as drawing
 from consilience.graph.errors import CircleMarkError, HalfEdgeError, LabelError, UnknownNodeError
-from consilience.graph.formats import dot
-from consilience.graph.formats import foreign as export
 from consilience.graph.marks import Mark, MarkMatrix, check_marks
 from consilience.graph.marksets import MarkSets
 from consilience.graph.text import edge_symbol, ordered_pairs, quoted, read_text, write_text
+from consilience.graph.views import Viewed
 
 __all__ = ["Edge", "MixedGraph"]
 
@@ -27,6 +25,15 @@ __all__ = ["Edge", "MixedGraph"]
 class Edge(NamedTuple):
     """An edge a–b with the mark at a and the mark at b.
 
+    Attributes
+    ----------
+    a, b : str
+        The nodes that it joins.
+    at_a, at_b : Mark
+        What stands at either end.
+
+    Examples
+    --------
     >>> str(Edge("A", "B", Mark.CIRCLE, Mark.ARROW))
     'A o-> B'
     """
@@ -40,9 +47,37 @@ class Edge(NamedTuple):
         return f"{quoted(self.a)} {edge_symbol(self.at_a, self.at_b)} {quoted(self.b)}"
 
 
-class MixedGraph:
+class MixedGraph(Viewed):
     """Labels and one matrix of marks; any marks may stand at any end.
 
+    Parameters
+    ----------
+    marks : array_like of int, shape (n, n)
+        Entry (i, j) is the mark at j on the edge i–j: 0 no edge, 1 circle, 2 arrowhead, 3 tail (pcalg's coding).
+    labels : iterable of str
+        One name for every node, in the order of the matrix.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        The nodes, in the order of the matrix.
+    marks : numpy.ndarray of int8
+        The matrix of marks, read-only.
+    edges : tuple of Edge
+        Every edge once, by sorted labels.
+
+    Raises
+    ------
+    GraphError
+        If the matrix or the labels are not those of a graph of this class; the detail says which.
+
+    See Also
+    --------
+    parse : from text such as ``A o-> B``
+    from_matrix, from_dot, from_tetrad, from_networkx, from_causallearn : from what other software has
+
+    Examples
+    --------
     >>> graph = MixedGraph.parse("A o-> B, B <-> C")
     >>> graph.mark("A", "B"), graph.mark("B", "A")
     (<Mark.ARROW: 2>, <Mark.CIRCLE: 1>)
@@ -78,12 +113,18 @@ class MixedGraph:
 
     @classmethod
     def _trusted(cls, marks: MarkSets, labels: tuple[str, ...]) -> Self:
-        """A graph whose marks come from an algorithm that guarantees them: no checks."""
+        """A graph whose marks come from an algorithm that guarantees them: no checks.
+
+        To check a MAG is to look for an inducing path between any two nodes without an edge, which can cost more than the algorithm did.
+        """
         graph = cls.__new__(cls)
         matrix = marks.to_matrix()
         matrix.setflags(write=False)
         graph._set(matrix, labels)
         return graph
+
+    def _parts(self) -> tuple[tuple[str, ...], MarkMatrix]:
+        return self._labels, self._marks
 
     @classmethod
     def _from_parts(cls, parts: tuple[list[str], MarkMatrix]) -> Self:
@@ -96,6 +137,27 @@ class MixedGraph:
     def from_matrix(cls, matrix: ArrayLike, labels: Iterable[str]) -> Self:
         """A graph from pcalg's matrix of marks: ``matrix[i][j]`` is the mark at j; 0 none, 1 circle, 2 arrowhead, 3 tail.
 
+        Parameters
+        ----------
+        matrix : array_like of int, shape (n, n)
+            The marks; pcalg's ``amat.pag`` as it is.
+        labels : iterable of str
+            One name for every row.
+
+        Returns
+        -------
+        MixedGraph
+            Of the class on which this is called.
+
+        Raises
+        ------
+        MarkError
+            If an entry is no mark, a node has an edge to itself, or an edge has a mark at one end only.
+        LabelError
+            If the labels are not distinct, non-empty text, one for every node.
+
+        Examples
+        --------
         >>> MixedGraph.from_matrix([[0, 2], [3, 0]], ["A", "B"])
         MixedGraph.parse('A --> B')
         """
@@ -103,13 +165,47 @@ class MixedGraph:
 
     @classmethod
     def from_working(cls, marks: MarkSets, labels: Iterable[str]) -> Self:
-        """A graph from an algorithm's working copy."""
+        """A graph from an algorithm's working copy.
+
+        Parameters
+        ----------
+        marks : MarkSets
+        labels : iterable of str
+            One name for every node.
+
+        Returns
+        -------
+        MixedGraph
+            Of the class on which this is called, and checked.
+        """
         return cls(marks.to_matrix(), labels)
 
     @classmethod
     def parse(cls, text: str, labels: Iterable[str] | None = None) -> Self:
-        """A graph from text such as ``A o-> B, B <-> C, D``, its labels sorted or in the order of ``labels``.
+        """A graph from text such as ``A o-> B, B <-> C, D``.
 
+        Parameters
+        ----------
+        text : str
+            Edges and nodes without edges, separated by commas or line ends. An edge is a left mark (``<``, ``o``, ``-``), a dash and a
+            right mark (``>``, ``o``, ``-``), with blanks around it. Labels with blanks, commas or quotation marks are quoted as in JSON.
+        labels : iterable of str, optional
+            The order of the labels, and nodes beyond those of the text; sorted by default.
+
+        Returns
+        -------
+        MixedGraph
+            Of the class on which this is called.
+
+        Raises
+        ------
+        GraphTextError
+            If the text cannot be read.
+        LabelError
+            If ``labels`` lacks a node of the text.
+
+        Examples
+        --------
         >>> MixedGraph.parse("B --> A, C").labels
         ('A', 'B', 'C')
         """
@@ -117,8 +213,25 @@ class MixedGraph:
         return graph if labels is None else graph.reordered(labels)
 
     def reordered(self, labels: Iterable[str]) -> Self:
-        """The same graph with its labels in another order; labels that it does not have become nodes without edges.
+        """The same graph with its labels in another order.
 
+        Parameters
+        ----------
+        labels : iterable of str
+            All labels of the graph. Those that it does not have become nodes without edges.
+
+        Returns
+        -------
+        MixedGraph
+            Of the same class, equal to this one if no labels were added.
+
+        Raises
+        ------
+        LabelError
+            If a label of the graph is missing.
+
+        Examples
+        --------
         >>> MixedGraph.parse("A --> B").reordered(["B", "A"]).to_matrix().tolist()
         [[0, 3], [2, 0]]
         """
@@ -147,42 +260,133 @@ class MixedGraph:
         return self._marks
 
     def to_matrix(self) -> MarkMatrix:
-        """A copy of the matrix of marks (pcalg's coding), in the order of ``labels``."""
+        """A copy of the matrix of marks in pcalg's coding.
+
+        Returns
+        -------
+        numpy.ndarray of int8, shape (n, n)
+            In the order of ``labels``; entry (i, j) is the mark at j on the edge i–j.
+        """
         return self._marks.copy()
 
     def working(self) -> MarkSets:
-        """A mutable copy of the marks for algorithms."""
+        """A mutable copy of the marks for algorithms.
+
+        Returns
+        -------
+        MarkSets
+        """
         return MarkSets._from_rows(self._marks.tolist())
 
     def index(self, label: str) -> int:
-        """The number of a node, in the order of ``labels``."""
+        """The number of a node, in the order of ``labels``.
+
+        Parameters
+        ----------
+        label : str
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        UnknownNodeError
+            If the graph has no such node.
+        """
         try:
             return self._index[label]
         except (KeyError, TypeError):
             raise UnknownNodeError(f"No node {label!r} in this graph. It has: {', '.join(sorted(self._labels))}.") from None
 
     def mark(self, a: str, b: str) -> Mark:
-        """The mark at b on the edge a–b; ``Mark.NONE`` if they are not adjacent."""
+        """The mark at b on the edge a–b.
+
+        Parameters
+        ----------
+        a, b : str
+            Two nodes; the mark is that at the second.
+
+        Returns
+        -------
+        Mark
+            ``Mark.NONE`` if they are not adjacent.
+
+        Raises
+        ------
+        UnknownNodeError
+            If the graph has no such node.
+
+        Examples
+        --------
+        >>> MixedGraph.parse("A o-> B").mark("A", "B")
+        <Mark.ARROW: 2>
+        """
         return Mark(int(self._marks[self.index(a), self.index(b)]))
 
     def adjacent(self, a: str, b: str) -> bool:
-        """True if there is an edge between a and b."""
+        """True if there is an edge between a and b.
+
+        Parameters
+        ----------
+        a, b : str
+
+        Returns
+        -------
+        bool
+        """
         return self.mark(a, b) is not Mark.NONE
 
     def neighbours(self, a: str) -> tuple[str, ...]:
-        """All nodes adjacent to a, whatever the marks, sorted."""
+        """All nodes adjacent to a, whatever the marks, sorted.
+
+        Parameters
+        ----------
+        a : str
+
+        Returns
+        -------
+        tuple of str
+        """
         return self._related(a, lambda near, far: bool(near and far))
 
     def parents(self, a: str) -> tuple[str, ...]:
-        """The nodes b with b --> a, sorted."""
+        """The nodes b with b --> a, sorted.
+
+        Parameters
+        ----------
+        a : str
+
+        Returns
+        -------
+        tuple of str
+        """
         return self._related(a, lambda near, far: (near, far) == (Mark.ARROW, Mark.TAIL))
 
     def children(self, a: str) -> tuple[str, ...]:
-        """The nodes b with a --> b, sorted."""
+        """The nodes b with a --> b, sorted.
+
+        Parameters
+        ----------
+        a : str
+
+        Returns
+        -------
+        tuple of str
+        """
         return self._related(a, lambda near, far: (near, far) == (Mark.TAIL, Mark.ARROW))
 
     def spouses(self, a: str) -> tuple[str, ...]:
-        """The nodes b with a <-> b, sorted."""
+        """The nodes b with a <-> b, sorted.
+
+        Parameters
+        ----------
+        a : str
+
+        Returns
+        -------
+        tuple of str
+        """
         return self._related(a, lambda near, far: (near, far) == (Mark.ARROW, Mark.ARROW))
 
     def _related(self, a: str, wanted: Callable[[int, int], bool]) -> tuple[str, ...]:
@@ -201,6 +405,25 @@ class MixedGraph:
     def with_mark(self, a: str, b: str, mark: Mark) -> Self:
         """The same graph with another mark at b on the edge a–b.
 
+        Parameters
+        ----------
+        a, b : str
+            Two adjacent nodes.
+        mark : Mark
+            What is to stand at b.
+
+        Returns
+        -------
+        MixedGraph
+            Of the same class, checked as a new one.
+
+        Raises
+        ------
+        HalfEdgeError
+            If the two are not adjacent, or ``mark`` is ``Mark.NONE``.
+
+        Examples
+        --------
         >>> MixedGraph.parse("A o-o B").with_mark("A", "B", Mark.ARROW)
         MixedGraph.parse('A o-> B')
         """
@@ -241,6 +464,7 @@ class MixedGraph:
         return label in self._index
 
     def __reduce__(self) -> tuple[Any, ...]:
+        # by the constructor: what was memorised stays behind, and a graph from another process is checked like any other
         return type(self), (self._marks, self._labels)
 
     def __str__(self) -> str:
@@ -248,61 +472,6 @@ class MixedGraph:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}.parse({str(self)!r})"
-
-    # Drawing: see drawing.py
-
-    def to_svg(self, *, width: float | None = None, positions: drawing.Positions | None = None, title: str | None = None) -> str:
-        """The graph as a picture: circles, arrowheads and tails at the ends of its edges; light and dark.
-
-        ``width`` is in pixels; ``positions`` are the centres of the nodes, such as :func:`consilience.graph.drawing.svg.positions_of` finds
-        for several graphs at once; ``title`` is what the picture is called where it cannot be seen.
-
-        >>> MixedGraph.parse("A o-> B").to_svg(positions={"A": (0, 0), "B": (0, 100)})[:4]
-        '<svg'
-        """
-        return drawing.to_svg(self, width=width, positions=positions, title=title)
-
-    def _repr_svg_(self) -> str:
-        """Drawn in notebooks."""
-        return self.to_svg()
-
-    # Other encodings: see export.py and dot.py
-
-    def to_dot(self) -> str:
-        """The graph in Graphviz' language; circles are ``odot``, arrowheads ``normal``, tails ``none``."""
-        return dot.write_dot(self._labels, self._marks)
-
-    @classmethod
-    def from_dot(cls, text: str) -> Self:
-        """A graph from Graphviz' language."""
-        return cls._from_parts(dot.read_dot(text))
-
-    def to_tetrad(self) -> str:
-        """The graph as Tetrad's text: ``Graph Nodes:`` and ``Graph Edges:``."""
-        return export.write_tetrad(self._labels, self._marks)
-
-    @classmethod
-    def from_tetrad(cls, text: str) -> Self:
-        """A graph from Tetrad's text."""
-        return cls._from_parts(export.read_tetrad(text))
-
-    def to_networkx(self) -> Any:
-        """A ``networkx.Graph`` whose edges carry ``marks``: for each end its mark."""
-        return export.write_networkx(self._labels, self._marks)
-
-    @classmethod
-    def from_networkx(cls, graph: Any) -> Self:
-        """A graph from networkx: edges with ``marks``, or the edges a --> b of a directed graph."""
-        return cls._from_parts(export.read_networkx(graph))
-
-    def to_causallearn(self) -> Any:
-        """A ``GeneralGraph`` of causal-learn."""
-        return export.write_causallearn(self._labels, self._marks)
-
-    @classmethod
-    def from_causallearn(cls, graph: Any) -> Self:
-        """A graph from causal-learn's ``GeneralGraph``."""
-        return cls._from_parts(export.read_causallearn(graph))
 
 
 def _check_labels(labels: Iterable[str]) -> tuple[str, ...]:

@@ -18,13 +18,42 @@ __all__ = ["Oracle"]
 
 
 class Oracle(CITest):
-    """Answers from a graph: a PAG, a MAG or a DAG. ``datasets`` are the variables that each data set holds (all of them, if left out).
+    """m-separation in a graph as a CI test: what infinitely many rows would say.
 
-    A question whose variables no data set holds together is not informative.
+    p is 1 where the graph separates and 0 where it connects. A question whose variables no data set holds together is not informative.
 
+    Parameters
+    ----------
+    graph : PAG, MAG or DAG
+        The truth. Of a PAG, a member of its class is asked: all say the same.
+    datasets : iterable of iterable of str, optional
+        The variables that each data set holds, as text where names are single letters: ``["ABC", "BCD"]``. One that holds all, by default.
+
+    Attributes
+    ----------
+    graph : MAG or DAG
+        The graph that is asked.
+    datasets : tuple of frozenset of str
+        What the data sets hold, each set once.
+    variables : tuple of str
+        All that some data set holds, sorted.
+
+    Raises
+    ------
+    UnknownNodeError
+        If a data set holds what is no node of the graph.
+    InvalidPAGError
+        If the PAG has no member.
+    CircleMarkError
+        If another graph has circles.
+
+    Examples
+    --------
     >>> oracle = Oracle(PAG.parse("A o-> C, B o-> C, C --> D"), datasets=[["A", "B", "C"], ["B", "C", "D"]])
     >>> oracle.test("A", "B").p_value, oracle.test("A", "B", ["C"]).p_value, oracle.test("A", "D").informative
     (1.0, 0.0, False)
+    >>> oracle
+    Oracle(MAG.parse('A --> C, B --> C, C --> D'), datasets=[['A', 'B', 'C'], ['B', 'C', 'D']])
     """
 
     def __init__(self, graph: MixedGraph, datasets: Iterable[Iterable[str]] | None = None) -> None:
@@ -40,8 +69,24 @@ class Oracle(CITest):
         self._place = {label: i for i, label in enumerate(self.graph.labels)}
         self.variables = tuple(sorted(frozenset().union(*held)))
 
+    def __repr__(self) -> str:
+        """What it takes to make it again."""
+        return f"Oracle({self.graph!r}, datasets={[sorted(names) for names in self._held]!r})"
+
     def answer(self, questions: Sequence[Question], progress: Progress | None = None) -> list[CIResult]:
-        """Answer checked questions: p is 1 for separation and 0 for connection."""
+        """Answer checked questions.
+
+        Parameters
+        ----------
+        questions : sequence of Question
+        progress : callable, optional
+            Told (done, all) once.
+
+        Returns
+        -------
+        list of CIResult
+            In the order of the questions; p is 1 for separation and 0 for connection.
+        """
         results = [self._answer(question) for question in questions]
         if progress is not None:
             progress(len(results), len(results))
@@ -52,5 +97,6 @@ class Oracle(CITest):
         place = self._place
         sites = sum(names.issuperset(question.variables) for names in self._held)
         reason = "" if sites else f"no data set holds {', '.join(question.variables)} together"
+        # what nobody can test has p = 1, as everywhere, and no weight: who decides looks at ``informative`` first
         p = float(self._separation.separated(place[x], place[y], mask_of(place[z] for z in given))) if sites else 1.0
         return CIResult(x, y, given, p, 0, sites, 0, informative=not reason, reason=reason, converged=True, directions=())

@@ -86,6 +86,8 @@ def paths_discriminating(marks: MarkSets, beta: int, gamma: int) -> Iterator[Pat
     >>> list(paths_discriminating(marks, beta=2, gamma=3))
     [(0, 1, 2, 3)]
     """
+    # Followed from its end: β and γ fix what may come before, while from θ on almost every path would have to be tried. An inner node has
+    # arrowheads on both sides, so a walk need not remember how it came to one, and a shortest walk visits none twice.
     parents = marks.parents(gamma)
     closed = marks.adjacent[gamma] | 1 << gamma
     for alpha in bits(marks.far_arrow[beta] & parents):

@@ -19,8 +19,29 @@ __all__ = ["canonical_dag", "latent_projection", "latent_projection_marks"]
 
 
 def latent_projection(graph: MixedGraph, observed: str | Iterable[str]) -> MAG:
-    """The MAG over ``observed`` of an ancestral graph (a DAG, a MAG) whose other nodes are latent.
+    """The MAG over some nodes of a graph whose other nodes are latent.
 
+    Parameters
+    ----------
+    graph : DAG, MAG or another ancestral graph
+    observed : str or iterable of str
+        The nodes that are kept, in the order of the result's labels.
+
+    Returns
+    -------
+    MAG
+
+    Raises
+    ------
+    CircleMarkError
+        If the graph has circles.
+    LabelError
+        If a node is named twice.
+    UnknownNodeError
+        If the graph has no such node.
+
+    Examples
+    --------
     >>> latent_projection(DAG.parse("L --> A, L --> B, B --> C"), ["A", "B", "C"])
     MAG.parse('A <-> B, B --> C')
     """
@@ -47,7 +68,7 @@ def latent_projection_marks(marks: MarkSets, observed: list[int]) -> MarkSets:
 
 def _anterior(marks: MarkSets, separation: Separation) -> list[int]:
     """For each node those with a path to it of undirected, then directed edges: its ancestors, if there is no selection."""
-    if not marks.has_undirected():
+    if not marks.has_undirected():  # the usual case, and the ancestors are there already
         return separation.ancestors
     anterior = []
     for ancestors in separation.ancestors:
@@ -67,10 +88,25 @@ def _union(masks: Iterable[int]) -> int:
 
 
 def canonical_dag(mag: MAG) -> DAG:
-    """The DAG with a latent common cause in the place of every a <-> b; its projection on the nodes of ``mag`` is ``mag``.
+    """The DAG with a latent common cause in the place of every a <-> b.
 
-    The latent nodes come after those of ``mag``.
+    Parameters
+    ----------
+    mag : MAG
+        Without undirected edges.
 
+    Returns
+    -------
+    DAG
+        Its projection on the nodes of ``mag`` is ``mag``; the latent nodes ``L(a,b)`` come after these.
+
+    Raises
+    ------
+    UndirectedEdgeError
+        If there is an edge a --- b, which takes a selection variable.
+
+    Examples
+    --------
     >>> canonical_dag(MAG.parse("A <-> B, B --> C")).labels
     ('A', 'B', 'C', 'L(A,B)')
     """

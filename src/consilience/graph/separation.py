@@ -8,7 +8,8 @@
 
 Both kinds of path are found by one search for a *walk*. It passes node v as a non-collider where that is allowed and as a collider
 where that is allowed, and needs to know of its past only whether it came to v by an arrowhead; so every edge is used twice at most. In
-ancestral graphs, and in any graph without undirected edges, there is such a path iff there is such a walk.
+ancestral graphs, and in any graph without undirected edges, there is such a path iff there is such a walk. A search over paths, which is
+what the definitions say, has exponentially many states; the tests have it, to compare with.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ class Separation:
             raise CircleMarkError("m-separation needs arrowheads and tails only; got circles. Take a member of the class: pag_to_mag(pag).")
         nodes = range(sets.n)
         self.n = sets.n
+        # Where an edge leads from each node, by the marks at both of its ends; "any" is whatever stands at this one.
         self._children = [*map(sets.children, nodes)]
         self._parents = [*map(sets.parents, nodes)]
         self._spouses = [*map(sets.spouses, nodes)]
@@ -62,6 +64,8 @@ class Separation:
 
     def separated(self, i: int, j: int, given: int) -> bool:
         """True if the set ``given`` m-separates i and j; neither may be in it."""
+        # The ancestors of the given set are known, so a collider is looked up. A walk down to a given descendant and back finds the same
+        # and is what the solver's rules do (decisions.lp), which have no such table.
         return not self._walk(i, 1 << j, ~given, self.ancestors_of(given))
 
     def connected(self, i: int, given: int) -> int:
@@ -77,6 +81,12 @@ class Separation:
 
         With a ``target``, stop at once when it is reached, and return 0 if it never is.
         """
+        # Two states per node: the walk came to it by an arrowhead, or by a tail. Where it goes from there:
+        #   by a tail:                 v is no collider whatever comes next, so if it may be passed as none, by any edge
+        #   by an arrowhead, passing:  v must stay a non-collider, so by an edge with a tail at v
+        #   by an arrowhead, closing:  v must be a collider, so by an edge with an arrowhead at v
+        # A whole front of nodes moves at once. The loops over bits are written out, as this is where discovery with an oracle spends its
+        # time: with the generator `bits` a walk takes almost half as long again.
         children, parents, spouses, undirected = self._children, self._parents, self._spouses, self._undirected
         any_heads, any_tails = self._any_heads, self._any_tails
         by_head = new_heads = any_heads[start]
@@ -118,7 +128,7 @@ def _closure(parents: list[int]) -> list[int]:
     reach = [mask | 1 << v for v, mask in enumerate(parents)]
     for middle in range(len(reach)):
         through = reach[middle]
-        if through & (through - 1):
+        if through & (through - 1):  # a node that has itself alone for an ancestor adds nothing
             for v, mask in enumerate(reach):
                 if mask >> middle & 1:
                     reach[v] = mask | through
@@ -131,6 +141,8 @@ def separation_of(graph: MixedGraph) -> Separation:
     >>> separation_of(MixedGraph.parse("A --> B")).ancestors
     [1, 3]
     """
+    # With the graph, not in a cache of this module: it lives as long as the graph does, and a cache would take graphs that differ in the
+    # order of their nodes for one, because they are equal.
     kept = graph._memo.get("separation")
     if not isinstance(kept, Separation):
         graph._check_no_circles("Ancestors and m-separation need arrowheads and tails only.")
@@ -139,8 +151,27 @@ def separation_of(graph: MixedGraph) -> Separation:
 
 
 def ancestors(graph: MixedGraph, nodes: str | Iterable[str]) -> frozenset[str]:
-    """The nodes with a directed path to one of ``nodes``, and these themselves.
+    """The nodes with a directed path to one of some nodes, and these themselves.
 
+    Parameters
+    ----------
+    graph : MixedGraph
+        Without circles.
+    nodes : str or iterable of str
+
+    Returns
+    -------
+    frozenset of str
+
+    Raises
+    ------
+    CircleMarkError
+        If the graph has circles.
+    UnknownNodeError
+        If it has no such node.
+
+    Examples
+    --------
     >>> sorted(ancestors(MixedGraph.parse("A --> B, B --> C, C <-> D"), "C"))
     ['A', 'B', 'C']
     """
@@ -149,8 +180,31 @@ def ancestors(graph: MixedGraph, nodes: str | Iterable[str]) -> frozenset[str]:
 
 
 def m_separated(graph: MixedGraph, x: str, y: str, given: str | Iterable[str] = ()) -> bool:
-    """True if ``given`` m-separates x and y.
+    """True if a set m-separates two nodes.
 
+    Parameters
+    ----------
+    graph : MixedGraph
+        Without circles.
+    x, y : str
+    given : str or iterable of str, default ()
+        The set.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    CircleMarkError
+        If the graph has circles.
+    SameVariableError, ConditioningError
+        If x and y are one node, or in the set.
+    UnknownNodeError
+        If the graph has no such node.
+
+    Examples
+    --------
     >>> graph = MixedGraph.parse("A --> B, B <-> C")
     >>> m_separated(graph, "A", "C"), m_separated(graph, "A", "C", given=["B"])
     (True, False)
@@ -160,8 +214,31 @@ def m_separated(graph: MixedGraph, x: str, y: str, given: str | Iterable[str] = 
 
 
 def has_inducing_path(graph: MixedGraph, x: str, y: str, latent: str | Iterable[str] = ()) -> bool:
-    """True if there is an inducing path between x and y relative to ``latent``: no set of the other nodes separates them.
+    """True if there is an inducing path between two nodes: no set of the nodes that are not latent separates them.
 
+    Parameters
+    ----------
+    graph : MixedGraph
+        Without circles.
+    x, y : str
+    latent : str or iterable of str, default ()
+        Nodes that the path may pass as non-colliders.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    CircleMarkError
+        If the graph has circles.
+    SameVariableError, ConditioningError
+        If x and y are one node, or latent.
+    UnknownNodeError
+        If the graph has no such node.
+
+    Examples
+    --------
     >>> graph = MixedGraph.parse("A <-- L, L --> B, B --> C")
     >>> has_inducing_path(graph, "A", "C", latent=["L"]), has_inducing_path(graph, "A", "C", latent=["L", "B"])
     (False, True)

@@ -119,6 +119,7 @@ def marks_from_edges(labels: Sequence[str], edges: Sequence[tuple[str, str, str]
         i, j = index[a], index[b]
         if i == j:
             raise GraphTextError(f"A node has no edge to itself; got {a} {symbol} {b}.")
+        # the same edge twice is no error, as nothing is contradicted
         if marks[i, j] and (marks[j, i], marks[i, j]) != pair:
             raise GraphTextError(f"Two nodes have one edge at most; got two with different marks between {a!r} and {b!r}.")
         marks[j, i], marks[i, j] = pair

@@ -66,6 +66,7 @@ def triples_with_order_marks(marks: MarkSets) -> dict[tuple[int, int, int], tupl
             if collider:
                 colliders[a, b] = colliders.get((a, b), 0) | 1 << c
                 colliders[c, b] = colliders.get((c, b), 0) | 1 << a
+        # Only colliders of lower orders may be on a path, so what is found in one round waits for the next.
         candidates = [triple for triple in candidates if _sorted(*triple) not in orders]
         fresh = sorted({_sorted(a, b, c) for a, b, c in candidates if _has_path(marks, colliders, a, b, c)})
         if not fresh:

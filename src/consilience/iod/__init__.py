@@ -3,21 +3,26 @@
 ====================  ==================================================================
 module                what it does
 ====================  ==================================================================
-``decisions``         CI decisions: independent, dependent or unknown
+``answers``           the answers of a CI test: independent, dependent or unknown
 ``skeleton``          FCI's adjacency search in every data set, in batches
 ``local``             local PAGs
-``evidence``          decisions as evidence: weights and words
-``knowledge``         what is known before the data, by ``statements`` and tiers
-``solution``          a problem solved by either engine, ranked and summarised
-``exact/``            the engine on a constraint solver; contradictions; summaries
-``published/``        the engine of the published algorithm
+``evidence``          answers as decisions: weights and words
+``knowledge``         what is known before the data, by ``relations`` and tiers
 ``validate``          whether a graph agrees with the data sets
+``search_problem``    what graphs have to agree with
+``clock``             time limits, and who is told that work goes on
+``solver/``           the constraint solver; contradictions
+``exact/``            the engine on the solver; summaries without a list
+``published/``        the engine of the published algorithm
 ``ranking``           which graphs the evidence supports best
-``summary``           what holds in all, some or no graph
+``summary``           what holds in all, some or no graph; ``summary_drawing`` draws it
+``solution``          a problem solved by either engine, ranked and summarised
 ``discover``          the function for users
 ``discovery``         its result
 ``report/``           the result as a page
 ====================  ==================================================================
+
+The engines know the problem, the solver and the clock below them, not each other.
 """
 
 from consilience.iod.discover import discover

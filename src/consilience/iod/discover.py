@@ -19,13 +19,13 @@ from consilience.errors import OptionError
 from consilience.federation import Client, Server
 from consilience.graph.graphs import PAG
 from consilience.graph.marksets import mask_of
-from consilience.iod.decisions import Decisions, Key
+from consilience.iod.answers import Answers, Key
+from consilience.iod.clock import Clock
 from consilience.iod.discovery import Discovery
 from consilience.iod.evidence import Decision, Ruling, Source, rulings, verdicts
-from consilience.iod.exact.problem import Problem, Rule
-from consilience.iod.exact.program import Clock
 from consilience.iod.knowledge import Knowledge
 from consilience.iod.local import read_local
+from consilience.iod.search_problem import Rule, SearchProblem
 from consilience.iod.skeleton import LocalSearch, search
 from consilience.iod.solution import solve_exact, solve_published
 from consilience.settings import DEFAULTS, LOCAL, Engine, Part, Resolve, Settings, names_of, settings_of
@@ -127,27 +127,27 @@ def discover(
     index = {name: i for i, name in enumerate(names)}
     rules = [] if knowledge is None else _rules(knowledge, names)
     datasets = tuple(tuple(sorted(held)) for held in test.datasets)
-    decisions = Decisions(test, names, chosen.alpha)
+    answers = Answers(test, names, chosen.alpha)
     start = time.perf_counter()
     searches = search(
         len(names),
         [mask_of(index[name] for name in held) for held in datasets],
-        decisions,
+        answers,
         max_given,
         lambda what, level, done: say(f"testing, {what} {level} ({done} tests so far)"),
     )
     locals_ = [read_local(found, selection_bias=selection_bias) for found in searches]
-    findings = rulings(locals_, decisions)
+    findings = rulings(locals_, answers)
     optimal = chosen.resolve is Resolve.OPTIMAL
-    weighed = _weighed(decisions, findings, searches, max_given) if optimal else []
+    weighed = _weighed(answers, findings, searches, max_given) if optimal else []
     tested = time.perf_counter()
     clock = Clock(time_limit, say)
-    problem = Problem(len(names), locals_, findings, weighed, rules, selection_bias)
+    problem = SearchProblem(len(names), locals_, findings, weighed, rules, selection_bias)
     if chosen.engine is Engine.IOD:
         solution = solve_published(problem, names, clock, limit, chosen.variant, jobs)
     else:
         solution = solve_exact(problem, names, clock, limit, optimal=optimal)
-    ranked = solution.ranked(decisions)
+    ranked = solution.ranked(answers)
     summary = solution.summary(clock)
     local_pags = (PAG.from_working(local.marks, names) for local in locals_)
     return Discovery(
@@ -159,7 +159,7 @@ def discover(
         overruled=tuple(dict.fromkeys(decision for one in ranked for decision in one.contradicted)),
         local_pags=tuple(_restricted(pag, held) for pag, held in zip(local_pags, datasets, strict=True)),
         datasets=datasets,
-        tests=to_frame(list(decisions.results.values())),
+        tests=to_frame(list(answers.results.values())),
         candidates=solution.candidates,
         timings={"tests": tested - start, "graphs": time.perf_counter() - tested},
         settings={**_told(chosen), "weighed": len(weighed)},
@@ -207,7 +207,7 @@ def discover_arguments(settings: Settings) -> dict[str, Any]:
     return {name: getattr(settings, name) for name in names_of(Part.GRAPHS)} | {"knowledge": knowledge_of(settings)}
 
 
-def _weighed(decisions: Decisions, findings: list[Ruling], searches: Sequence[LocalSearch], max_given: int | None) -> list[Ruling]:
+def _weighed(answers: Answers, findings: list[Ruling], searches: Sequence[LocalSearch], max_given: int | None) -> list[Ruling]:
     """What is weighed against each other: every test of every data set, or, where these are too many, the findings and what else was
     found without conditioning. (An adjacency given up for its weakest test does not take the strong dependences of the pair with it.)
     """
@@ -217,11 +217,11 @@ def _weighed(decisions: Decisions, findings: list[Ruling], searches: Sequence[Lo
         if len(keys) > MOST_TESTS:  # of twenty variables there are fifty million
             break
     else:
-        decisions.ask(keys)
-        return verdicts(decisions)
+        answers.ask(keys)
+        return verdicts(answers)
     said = {(ruling.decision.x, ruling.decision.y, ruling.decision.given) for ruling in findings}
     return findings + [
-        ruling for ruling in verdicts(decisions, max_given=0) if (ruling.decision.x, ruling.decision.y, ruling.decision.given) not in said
+        ruling for ruling in verdicts(answers, max_given=0) if (ruling.decision.x, ruling.decision.y, ruling.decision.given) not in said
     ]
 
 

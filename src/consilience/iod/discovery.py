@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import polars as pl
 
@@ -20,16 +20,50 @@ __all__ = ["Discovery"]
 class Discovery:
     """What was found: every PAG over all variables that agrees with every data set, and all it rests on.
 
-    ``pags`` are ranked, best first; ``scores`` is the weight of the CI decisions that each contradicts (0: none). ``complete`` is False if
-    a limit cut the list short; ``summary`` says what holds in all, some or none of the graphs, listed or not.
+    What :func:`consilience.discover` returns. A notebook shows a headline and the summary; :meth:`to_html` writes all of it.
 
-    ``conflicts`` are decisions of the local graphs that cannot hold together, and could with any one of them left out: they say why a
-    strict list is empty. With ``resolve="optimal"`` decisions are ``overruled``; where all tests are weighed, this may happen without such
-    a conflict. Where several graphs tie, ``overruled`` has what at least one of them gives up, and :meth:`contradicted` tells which.
+    Attributes
+    ----------
+    pags : tuple of PAG
+        The graphs, best first.
+    scores : tuple of float
+        For each, the weight of the CI decisions that it contradicts; 0 if it contradicts none.
+    complete : bool
+        False if a limit cut the list short.
+    summary : Summary
+        What holds in all, some or none of the graphs, listed or not.
+    conflicts : tuple of Decision
+        Decisions of the local graphs that cannot hold together, and could with any one of them left out: why a strict list is empty.
+    overruled : tuple of Decision
+        With ``resolve="optimal"``, the decisions that were given up. Where all tests are weighed, this may happen without a conflict.
+        Where several graphs tie, these are what at least one of them gives up, and :meth:`contradicted` tells which.
+    local_pags : tuple of PAG
+        What each data set says on its own.
+    datasets : tuple of tuple of str
+        The variables of each data set.
+    tests : polars.DataFrame
+        One row per CI test that was used.
+    candidates : int
+        How many graphs were looked at before validation.
+    timings : dict of str to float
+        Seconds per step.
+    settings, versions : dict
+        What it takes to do it again.
+    knowledge : Knowledge or None
+        What was known beforehand.
+    disclosed : polars.DataFrame or None
+        What left each site in all; None if the test keeps no ledgers.
 
-    ``local_pags`` has one PAG per data set, ``tests`` one row per CI test that was used, ``candidates`` counts the graphs that were
-    looked at before validation, ``timings`` holds seconds per step, ``disclosed`` what left each site in all (None if the test keeps no
-    ledgers), ``settings`` and ``versions`` what it takes to do it again.
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> found = cs.discover(cs.Oracle(cs.PAG.parse("A o-> C, B o-> C, C --> D"), datasets=["ABC", "BCD"]))
+    >>> found
+    Discovery(2 PAGs from 2 data sets, 10 tests)
+    >>> found.pags[0], found.scores[0], found.complete
+    (PAG.parse('A o-> C, B o-> C, C --> D'), 0.0, True)
+    >>> print(found.summary)
+    A ?-> C in all (at A: arrow in 50%, circle in 50%), A <-> D in 50%, B o-> C in all, C --> D in all
     """
 
     pags: tuple[PAG, ...]
@@ -80,17 +114,70 @@ class Discovery:
         return bool(self.settings["selection_bias"])
 
     def contradicted(self, number: int) -> tuple[Decision, ...]:
-        """The decisions that ``pags[number]`` contradicts; none, unless decisions were overruled."""
+        """The decisions that one of the graphs contradicts.
+
+        Parameters
+        ----------
+        number : int
+            Of the graph in ``pags``, from 0.
+
+        Returns
+        -------
+        tuple of Decision
+            Empty, unless decisions were overruled.
+
+        Raises
+        ------
+        IndexError
+            If there is no such graph and decisions were overruled.
+        """
         return self._contradicted[number] if self._contradicted else ()
 
-    def to_html(self, path: str | Path) -> None:
-        """Write the whole result as one page that needs no other file and no network."""
-        from consilience.iod.report import write_report  # noqa: PLC0415  only who wants a page pays for its parts
+    @overload
+    def to_html(self, path: None = None) -> str: ...
+    @overload
+    def to_html(self, path: str | Path) -> None: ...
+    def to_html(self, path: str | Path | None = None) -> str | None:
+        """The whole result as one page that needs no other file and no network.
 
+        Parameters
+        ----------
+        path : str or Path, optional
+            The file to write. Without it, nothing is written.
+
+        Returns
+        -------
+        str or None
+            The text of the page if no path was given, otherwise None.
+
+        Examples
+        --------
+        >>> import consilience as cs
+        >>> found = cs.discover(cs.Oracle(cs.PAG.parse("A o-> C, B o-> C"), datasets=["ABC"]))
+        >>> found.to_html()[:15]
+        '<!doctype html>'
+        """
+        from consilience.iod.report import render, write_report  # noqa: PLC0415  only who wants a page pays for its parts
+
+        if path is None:
+            return render(self)
         write_report(self, path)
+        return None
+
+    def _repr_html_(self) -> str:
+        """Shown in notebooks: a headline and the summary, not the whole report."""
+        from consilience.iod.report import render_digest  # noqa: PLC0415  as above
+
+        return render_digest(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain types, for JSON: graphs as edges in text and as pcalg matrices."""
+        """Plain types, for JSON: graphs as edges in text and as pcalg matrices.
+
+        Returns
+        -------
+        dict
+            With the attributes as keys, and the settings among them.
+        """
         return {
             "pags": [{**_plain(pag), "score": score} for pag, score in zip(self.pags, self.scores, strict=True)],
             "complete": self.complete,

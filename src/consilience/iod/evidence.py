@@ -17,13 +17,13 @@ from enum import StrEnum
 from math import log
 
 from consilience.graph.marksets import bits
-from consilience.iod.decisions import Decisions, Key
+from consilience.iod.answers import Answers, Key
 from consilience.iod.local import Local
 
 __all__ = ["Decision", "Ruling", "Source", "rulings", "verdicts", "weight"]
 
 SMALLEST_P = 1e-300
-"""p-values below are counted as this one."""
+"""p-values below are counted as this one: an oracle says 0 and large samples underflow to it, and weights must stay finite."""
 
 
 class Source(StrEnum):
@@ -37,10 +37,32 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One decision that the graphs have to agree with, told in ``text``.
+    """One decision that the graphs have to agree with.
 
     A *separation* is one test that did not reject, a *connection* one that did. An *adjacency* stands for all tests of a pair within its
     data sets; x, y, given and p_value are those of the weakest. *Knowledge* has neither p-value nor weight: it is never given up.
+
+    Attributes
+    ----------
+    kind : Source
+        ``"separation"``, ``"connection"``, ``"adjacency"`` or ``"knowledge"``.
+    text : str
+        What it says, in words; also ``str(decision)``.
+    x, y : str
+        The two variables; empty for knowledge.
+    given : tuple of str
+        The variables that were given.
+    p_value : float or None
+        Of the test; None for knowledge.
+    weight : float or None
+        How strongly the p-value speaks for the decision, |ln(p / α)|; None for knowledge.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> told = cs.Decision(Source.SEPARATION, "A and B are independent (p = 0.6)", "A", "B", (), 0.6, 2.5)
+    >>> print(told)
+    A and B are independent (p = 0.6)
     """
 
     kind: Source
@@ -77,11 +99,11 @@ def weight(p_value: float, alpha: float) -> float:
     return abs(log(max(p_value, SMALLEST_P) / alpha))
 
 
-def rulings(locals_: Sequence[Local], decisions: Decisions) -> list[Ruling]:
+def rulings(locals_: Sequence[Local], answers: Answers) -> list[Ruling]:
     """The separations and adjacencies of all data sets, each decision once, however many data sets share it."""
     tests: dict[tuple[int, int], list[tuple[int, float]]] = defaultdict(list)
-    for (x, y, given), result in decisions.results.items():
-        if result.informative and not decisions.independent((x, y, given)):
+    for (x, y, given), result in answers.results.items():
+        if result.informative and not answers.independent((x, y, given)):
             tests[x, y].append((given, result.p_value))
     separated = dict.fromkeys((x, y, given) for local in locals_ for (x, y), given in local.sepsets.items())
     weakest: dict[tuple[int, int, int], list[tuple[int, int]]] = defaultdict(list)  # the test, its data sets and how many tests each has
@@ -89,32 +111,32 @@ def rulings(locals_: Sequence[Local], decisions: Decisions) -> list[Ruling]:
         for x, y in sorted(local.inseparable):
             own = [(p, given) for given, p in tests[x, y] if given & ~local.variables == 0]
             weakest[x, y, max(own)[1]].append((number, len(own)))
-    found = [Ruling(_verdict(decisions, key), separated=key) for key in separated]
+    found = [Ruling(_verdict(answers, key), separated=key) for key in separated]
     for (x, y, given), held in weakest.items():
-        ruling = _adjacency(decisions, (x, y, given), held, len(locals_))
+        ruling = _adjacency(answers, (x, y, given), held, len(locals_))
         found.append(Ruling(ruling, inseparable=tuple((number, x, y) for number, _ in held)))
     return found
 
 
-def verdicts(decisions: Decisions, max_given: int | None = None) -> list[Ruling]:
+def verdicts(answers: Answers, max_given: int | None = None) -> list[Ruling]:
     """Every test that was answered (given at most so many variables), as a decision of its own."""
     found = []
-    for key, result in decisions.results.items():
+    for key, result in answers.results.items():
         if result.informative and (max_given is None or len(result.given) <= max_given):
-            separated, connected = (key, None) if decisions.independent(key) else (None, key)
-            found.append(Ruling(_verdict(decisions, key), separated, connected))
+            separated, connected = (key, None) if answers.independent(key) else (None, key)
+            found.append(Ruling(_verdict(answers, key), separated, connected))
     return found
 
 
-def _verdict(decisions: Decisions, key: Key) -> Decision:
+def _verdict(answers: Answers, key: Key) -> Decision:
     """What one answered test says."""
-    x, y, given, p = _named(decisions, key)
-    kind, word = (Source.SEPARATION, "independent") if decisions.independent(key) else (Source.CONNECTION, "dependent")
-    return Decision(kind, f"{x} and {y} are {word}{_given(given)} (p = {p:.2g})", x, y, given, p, weight(p, decisions.alpha))
+    x, y, given, p = _named(answers, key)
+    kind, word = (Source.SEPARATION, "independent") if answers.independent(key) else (Source.CONNECTION, "dependent")
+    return Decision(kind, f"{x} and {y} are {word}{_given(given)} (p = {p:.2g})", x, y, given, p, weight(p, answers.alpha))
 
 
-def _adjacency(decisions: Decisions, key: tuple[int, int, int], held: Iterable[tuple[int, int]], datasets: int) -> Decision:
-    x, y, given, p = _named(decisions, key)
+def _adjacency(answers: Answers, key: tuple[int, int, int], held: Iterable[tuple[int, int]], datasets: int) -> Decision:
+    x, y, given, p = _named(answers, key)
     numbers = [str(number) for number, _ in held]
     most = max(count for _, count in held)
     where = "" if datasets == 1 else f" of data set {numbers[0]}" if len(numbers) == 1 else f" of data sets {' and '.join(numbers)}"
@@ -126,13 +148,13 @@ def _adjacency(decisions: Decisions, key: tuple[int, int, int], held: Iterable[t
         y,
         given,
         p,
-        weight(p, decisions.alpha),
+        weight(p, answers.alpha),
     )
 
 
-def _named(decisions: Decisions, key: tuple[int, int, int]) -> tuple[str, str, tuple[str, ...], float]:
+def _named(answers: Answers, key: tuple[int, int, int]) -> tuple[str, str, tuple[str, ...], float]:
     x, y, given = key
-    return decisions.names[x], decisions.names[y], tuple(decisions.names[z] for z in bits(given)), decisions.p_value(key)
+    return answers.names[x], answers.names[y], tuple(answers.names[z] for z in bits(given)), answers.p_value(key)
 
 
 def _given(names: Sequence[str]) -> str:

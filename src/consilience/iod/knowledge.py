@@ -1,6 +1,6 @@
 """What is known before the data are looked at: time order, and edges and causes that must or must not be there.
 
-A *statement* (:mod:`~consilience.iod.statements`) is a line of text, or the triple of its parts, about the MAG over the variables of the
+A *statement* (:mod:`~consilience.iod.relations`) is a line of text, or the triple of its parts, about the MAG over the variables of the
 study: ``A => B``, ``A --> B`` or ``A *-* B``.
 To forbid a statement is to say that it is false: without ``A --> B`` there may still be A <-> B, or a way from A to B through others.
 
@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple, Self
 from consilience.errors import KnowledgeError
 from consilience.graph.graphs import MAG
 from consilience.graph.separation import ancestors
-from consilience.iod.statements import Relation, Statement, in_words, read_statements, read_tiers, words_against
+from consilience.iod.relations import Relation, Statement, in_words, read_statements, read_tiers, words_against
 
 __all__ = ["Fact", "Item", "Knowledge"]
 
@@ -52,11 +52,31 @@ class Item:
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class Knowledge:
-    """Tiers in time order, and statements that are required to be true or forbidden to be.
+    """What is known before the data: tiers in time order, and statements that are required to be true or forbidden to be.
 
-    A variable of a later tier is no cause, direct or indirect, of one of an earlier tier; within a tier, and for variables in no tier,
-    everything stays open. Contradictions that show without data are errors.
+    Parameters
+    ----------
+    tiers : sequence of collection of str, optional
+        The earliest first. A variable of a later tier is no cause, direct or indirect, of one of an earlier tier; within a tier, and for
+        variables in no tier, everything stays open.
+    required, forbidden : sequence of str or (str, str, str), optional
+        Statements that are true, and statements that are false: ``"A => B"`` (A causes B, directly or through others), ``"A --> B"`` (an
+        edge out of A into B), ``"A *-* B"`` (an edge with any marks), or triples such as ``("A", "=>", "B")``.
 
+    Attributes
+    ----------
+    tiers : tuple of tuple of str
+        Without empty ones.
+    required, forbidden : tuple of Statement
+        Each once.
+
+    Raises
+    ------
+    KnowledgeError
+        If something cannot be read, or contradicts the rest as far as that shows without data.
+
+    Examples
+    --------
     >>> known = Knowledge(tiers=[["age", "sex"], ["smoking"], ["cancer"]], required=["smoking => cancer"], forbidden=["age *-* sex"])
     >>> known.allows(MAG.parse("age --> smoking, smoking --> cancer, sex"))
     True
@@ -91,7 +111,22 @@ class Knowledge:
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Self:
-        """Knowledge from a TOML file with the keys ``tiers``, ``required`` and ``forbidden``, each of which may be left out."""
+        """Knowledge from a TOML file.
+
+        Parameters
+        ----------
+        path : str or Path
+            A file with the keys ``tiers``, ``required`` and ``forbidden``, each of which may be left out.
+
+        Returns
+        -------
+        Knowledge
+
+        Raises
+        ------
+        KnowledgeError
+            If the file cannot be read, or what it says is none.
+        """
         try:
             return cls.from_dict(tomllib.loads(Path(path).read_text(encoding="utf-8-sig")))
         except OSError as error:
@@ -104,6 +139,12 @@ class Knowledge:
     def to_toml(self) -> str:
         """The text of a file that :meth:`from_toml` reads.
 
+        Returns
+        -------
+        str
+
+        Examples
+        --------
         >>> print(Knowledge(tiers=[["age"], ["smoking"]], required=["age *-* smoking"]).to_toml(), end="")
         tiers = [
           ["age"],
@@ -122,7 +163,22 @@ class Knowledge:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
-        """Knowledge from plain types; a key that does not exist is an error."""
+        """Knowledge from plain types.
+
+        Parameters
+        ----------
+        plain : mapping
+            With the keys ``tiers``, ``required`` and ``forbidden``, each of which may be left out.
+
+        Returns
+        -------
+        Knowledge
+
+        Raises
+        ------
+        KnowledgeError
+            If a key does not exist, or its value cannot be read.
+        """
         if not isinstance(plain, Mapping):
             raise KnowledgeError(f"Knowledge is a mapping with the keys {', '.join(_KEYS)}; got {plain!r}.")
         strange = [key for key in plain if key not in _KEYS]
@@ -133,6 +189,12 @@ class Knowledge:
     def to_dict(self) -> dict[str, list[Any]]:
         """Plain types, for JSON.
 
+        Returns
+        -------
+        dict of str to list
+
+        Examples
+        --------
         >>> Knowledge(tiers=[["A"], ["B", "C"]], required=[("A", "=>", "B")]).to_dict()
         {'tiers': [['A'], ['B', 'C']], 'required': ['A => B'], 'forbidden': []}
         """
@@ -151,8 +213,20 @@ class Knowledge:
         return tuple(sorted({*stated, *(name for tier in self.tiers for name in tier)}))
 
     def check(self, names: Iterable[str]) -> None:
-        """Raise if it names a variable that is not among ``names``, those of the study.
+        """Raise if it names a variable that the study does not have.
 
+        Parameters
+        ----------
+        names : iterable of str
+            The variables of the study.
+
+        Raises
+        ------
+        KnowledgeError
+            With the name that was probably meant.
+
+        Examples
+        --------
         >>> Knowledge(required=["smokng => cancer"]).check(["smoking", "cancer"])  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         consilience.errors.KnowledgeError: Knowledge is about variables of the study...; got 'smokng' (did you mean 'smoking'?)...
@@ -167,8 +241,24 @@ class Knowledge:
             )
 
     def items(self, names: Iterable[str]) -> tuple[Item, ...]:
-        """What an engine needs, for a study of these variables: one item per pair of tiers and one per statement.
+        """What an engine needs: one item per pair of tiers and one per statement.
 
+        Parameters
+        ----------
+        names : iterable of str
+            The variables of the study.
+
+        Returns
+        -------
+        tuple of Item
+
+        Raises
+        ------
+        KnowledgeError
+            If it names a variable that the study does not have.
+
+        Examples
+        --------
         >>> for item in Knowledge(tiers=[["age"], ["smoking"]], required=["age --> smoking"]).items(["age", "smoking"]):
         ...     print(item.text, [[tuple(fact) for fact in clause] for clause in item.clauses])
         age is in an earlier tier than smoking, so smoking does not cause it [[('anc', 'smoking', 'age', False)]]
@@ -181,8 +271,24 @@ class Knowledge:
         return (*order, *required, *forbidden)
 
     def allows(self, mag: MAG) -> bool:
-        """True if the MAG agrees with everything that is known.
+        """True if a MAG agrees with everything that is known.
 
+        Parameters
+        ----------
+        mag : MAG
+            Over the variables of the study.
+
+        Returns
+        -------
+        bool
+
+        Raises
+        ------
+        KnowledgeError
+            If the MAG lacks a variable that the knowledge names.
+
+        Examples
+        --------
         >>> Knowledge(forbidden=["A --> C"]).allows(MAG.parse("A --> B, B --> C"))
         True
         """
@@ -203,7 +309,12 @@ class Knowledge:
         return in_order and all(map(holds, self.required)) and not any(map(holds, self.forbidden))
 
     def lines(self) -> list[str]:
-        """What is known, in sentences for people."""
+        """What is known, in sentences for people.
+
+        Returns
+        -------
+        list of str
+        """
         found = []
         if len(self.tiers) > 1:
             order = ", then ".join(_listed(tier, len(tier)) for tier in self.tiers)
@@ -272,7 +383,7 @@ def _toml_string(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-# Reading
+# Contradictions
 
 
 def _contradiction(known: Knowledge) -> str | None:

@@ -42,6 +42,7 @@ def read_local(search: LocalSearch, *, selection_bias: bool = False) -> Local:
     unshielded = tuple(t for t in _unshielded_colliders(marks) if _is_known(t, inseparable))
     sets = {frozenset(pair): tuple(bits(given)) for pair, given in search.sepsets.items()}
     orient(marks, by_separating_sets(sets), selection_bias=selection_bias)
+    # A triple with order rests on a path of edges and gaps; each of them must be a fact.
     if search.unknown:  # rules that reason over an edge that nobody knows to be there prove nothing
         triples = dict.fromkeys(unshielded, True)
     else:

@@ -15,14 +15,14 @@ from collections.abc import Sequence
 
 from consilience.graph.marksets import MarkSets
 from consilience.graph.separation import Separation
-from consilience.iod.decisions import Decisions, Key
+from consilience.iod.answers import Answers, Key
 from consilience.iod.evidence import weight
 from consilience.iod.local import Local
 
 __all__ = ["scores"]
 
 
-def scores(mags: Sequence[MarkSets], decisions: Decisions, locals_: Sequence[Local], *, strict: bool) -> list[float]:
+def scores(mags: Sequence[MarkSets], answers: Answers, locals_: Sequence[Local], *, strict: bool) -> list[float]:
     """The weight of the decisions that each MAG contradicts, over all tests.
 
     With ``strict``, tests within completely tested data sets are looked at for the first MAG only: all agree on them.
@@ -32,16 +32,17 @@ def scores(mags: Sequence[MarkSets], decisions: Decisions, locals_: Sequence[Loc
     settled = [local.variables for local in locals_ if local.complete] if strict else []
     common: list[Key] = []
     own: list[Key] = []
-    for key, result in decisions.results.items():
+    for key, result in answers.results.items():
         if result.informative:
             x, y, given = key
             held = given | 1 << x | 1 << y
             (common if any(held & ~variables == 0 for variables in settled) else own).append(key)
-    base = _contradicted(mags[0], common, decisions)
-    return [base + (_contradicted(mag, own, decisions) if own else 0.0) for mag in mags]
+    # A list may have ten thousand graphs and a study a hundred thousand tests: what all agree on is asked once.
+    base = _contradicted(mags[0], common, answers)
+    return [base + (_contradicted(mag, own, answers) if own else 0.0) for mag in mags]
 
 
-def _contradicted(mag: MarkSets, keys: Sequence[Key], decisions: Decisions) -> float:
+def _contradicted(mag: MarkSets, keys: Sequence[Key], answers: Answers) -> float:
     separation = Separation(mag)
-    wrong = [key for key in keys if separation.separated(*key) != decisions.independent(key)]
-    return sum((weight(decisions.p_value(key), decisions.alpha) for key in wrong), start=0.0)
+    wrong = [key for key in keys if separation.separated(*key) != answers.independent(key)]
+    return sum((weight(answers.p_value(key), answers.alpha) for key in wrong), start=0.0)

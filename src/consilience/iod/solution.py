@@ -6,16 +6,19 @@ from dataclasses import dataclass, replace
 
 from consilience.graph.equivalence import pag_to_mag_marks
 from consilience.graph.graphs import PAG
-from consilience.iod.decisions import Decisions
+from consilience.iod.answers import Answers
+from consilience.iod.clock import Clock, TimeIsUp
 from consilience.iod.evidence import Decision
-from consilience.iod.exact.conflict import find_conflict
-from consilience.iod.exact.engine import Listing, graph_of, list_classes, solve_optimal, solve_strict
+from consilience.iod.exact.engine import solve_optimal, solve_strict
 from consilience.iod.exact.outline import outline
-from consilience.iod.exact.problem import Problem
-from consilience.iod.exact.program import Clock, Program, TimeIsUp
 from consilience.iod.published.engine import enumerate_pags
 from consilience.iod.published.union import Variant
 from consilience.iod.ranking import scores
+from consilience.iod.search_problem import SearchProblem
+from consilience.iod.solver.conflict import find_conflict
+from consilience.iod.solver.encoding import encode_strict
+from consilience.iod.solver.listing import Listing, graph_of, list_classes
+from consilience.iod.solver.program import Program
 from consilience.iod.summary import Summary
 
 __all__ = ["Ranked", "Solution", "solve_exact", "solve_published"]
@@ -25,7 +28,7 @@ __all__ = ["Ranked", "Solution", "solve_exact", "solve_published"]
 class Solution:
     """A member MAG of each class, the graph to show for it, and what goes with the list as a whole."""
 
-    problem: Problem
+    problem: SearchProblem
     names: tuple[str, ...]
     listing: Listing
     graphs: tuple[PAG, ...]
@@ -36,12 +39,13 @@ class Solution:
     exact: bool = True
     """True if the listing's program has the graphs that are not listed, too."""
 
-    def ranked(self, decisions: Decisions) -> list[Ranked]:
+    def ranked(self, answers: Answers) -> list[Ranked]:
         """The graphs, best first: by score, then by number of edges, then by text."""
         problem, mags = self.problem, self.listing.mags
         given_up = [() if self.strict else tuple(problem.contradicted(mag)) for mag in mags]
-        marks = scores(mags, decisions, problem.locals_, strict=self.strict)
+        marks = scores(mags, answers, problem.locals_, strict=self.strict)
         found = [Ranked(graph, score, contradicted) for graph, score, contradicted in zip(self.graphs, marks, given_up, strict=True)]
+        # rounded: the same weights added in another order are a tie, which parsimony and the text decide
         return sorted(found, key=lambda one: (round(one.score, 9), len(one.pag.edges), str(one.pag)))
 
     def summary(self, clock: Clock) -> Summary:
@@ -66,8 +70,10 @@ class Ranked:
     contradicted: tuple[Decision, ...]
 
 
-def solve_exact(problem: Problem, names: tuple[str, ...], clock: Clock, limit: int | None, *, optimal: bool) -> Solution:
+def solve_exact(problem: SearchProblem, names: tuple[str, ...], clock: Clock, limit: int | None, *, optimal: bool) -> Solution:
     """By the constraint solver; with ``optimal``, decisions are given up where they contradict each other."""
+    # With ``optimal`` one graph tells whether anything need be given up. To weigh at once would be slower by far where nothing is: the
+    # priced program has a walk for every test and knows no local PAGs.
     listing = solve_strict(problem, clock, 1 if optimal else limit)
     conflicts = () if listing.mags or not listing.complete else _explained(problem, clock)
     if optimal and not _all_agree(problem, listing):
@@ -77,7 +83,7 @@ def solve_exact(problem: Problem, names: tuple[str, ...], clock: Clock, limit: i
     return _solution(problem, names, listing, clock, conflicts, strict=not optimal)
 
 
-def _all_agree(problem: Problem, listing: Listing) -> bool:
+def _all_agree(problem: SearchProblem, listing: Listing) -> bool:
     """True if nothing need be given up: a graph that agrees with all findings agrees with all that is weighed.
 
     The findings must be among what is weighed, and every data set tested completely: then all graphs that agree with the findings say the
@@ -89,7 +95,7 @@ def _all_agree(problem: Problem, listing: Listing) -> bool:
 
 
 def _solution(
-    problem: Problem, names: tuple[str, ...], listing: Listing, clock: Clock, conflicts: tuple[Decision, ...], *, strict: bool
+    problem: SearchProblem, names: tuple[str, ...], listing: Listing, clock: Clock, conflicts: tuple[Decision, ...], *, strict: bool
 ) -> Solution:
     graphs = []
     clock = clock.again()  # a list that took all the time is not to be lost for want of the marks that follow from knowledge
@@ -102,14 +108,16 @@ def _solution(
     return Solution(problem, names, listing, tuple(graphs), conflicts, len(listing.mags), strict)
 
 
-def _explained(problem: Problem, clock: Clock) -> tuple[Decision, ...]:
+def _explained(problem: SearchProblem, clock: Clock) -> tuple[Decision, ...]:
     try:
         return find_conflict(problem, clock)
     except TimeIsUp:
         return ()
 
 
-def solve_published(problem: Problem, names: tuple[str, ...], clock: Clock, limit: int | None, variant: Variant, jobs: int) -> Solution:
+def solve_published(
+    problem: SearchProblem, names: tuple[str, ...], clock: Clock, limit: int | None, variant: Variant, jobs: int
+) -> Solution:
     """By the published algorithm; of its graphs, those with a member that obeys the background knowledge are kept."""
 
     def go_on(seen: int, valid: int) -> bool:
@@ -125,7 +133,9 @@ def solve_published(problem: Problem, names: tuple[str, ...], clock: Clock, limi
     complete = found.complete
     members: Program | None = None
     if problem.rules:
-        members = replace(problem, locals_=(), rulings=(), weighed=()).strict()
+        # The algorithm knows no knowledge, so the solver is asked of each class whether a member obeys. Without the data sets: that the
+        # class agrees with them is established, and all its members do.
+        members = encode_strict(replace(problem, locals_=(), rulings=(), weighed=()))
         try:  # without a program the knowledge contradicts itself
             classes = [] if members is None else [one for one in classes if members.core(clock, members.signature(one[0])) is None]
         except TimeIsUp:  # nobody knows which of them obey

@@ -9,26 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import polars as pl
 
 from consilience.errors import OptionError
-from consilience.graph.drawing import svg as drawing
-from consilience.graph.drawing.shapes import DASHED, DOTTED, OPEN, SOLID, Line
 from consilience.graph.errors import UnknownNodeError
 from consilience.graph.graphs import PAG
 from consilience.graph.marks import ARROW, CIRCLE, NONE, TAIL
 from consilience.graph.mixed import MixedGraph
 from consilience.graph.text import edge_symbol, quoted
+from consilience.graph.views import Positions
 from consilience.options import check_option
 
-__all__ = ["MARKS", "Summary", "percent"]
+__all__ = ["ALL", "MARKS", "NO", "SOME", "UNKNOWN", "Summary", "SummaryEdge", "percent"]
 
 MARKS = {"arrow": ARROW, "tail": TAIL, "circle": CIRCLE}
 ALL, SOME, NO, UNKNOWN = STATUSES = ("all", "some", "none", "unknown")
-_PATTERNS = {ALL: SOLID, SOME: DASHED, UNKNOWN: DOTTED}
 _ENDS = tuple(f"{mark}_at_{end}" for end in "xy" for mark in MARKS)
 _SCHEMA = (
     {"x": pl.String, "y": pl.String, "edge": pl.String, "edge_share": pl.Float64}
@@ -37,14 +35,40 @@ _SCHEMA = (
 )
 
 
+class SummaryEdge(NamedTuple):
+    """An edge that occurs: its ends, the mark on which the PAGs that have it agree at each (None where they differ), and the rest in words.
+
+    ``status`` is "all", "some" or "unknown", ``share`` that of the PAGs that have it, None unless they were counted.
+    """
+
+    a: str
+    b: str
+    at_a: int | None
+    at_b: int | None
+    status: str
+    share: float | None
+    words: str
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Summary:
-    """What the PAGs have in common.
+    """What the PAGs have in common: of every pair whether it has an edge, of every end which marks stand there.
 
-    ``frame`` has a row for every pair x < y of ``labels``. ``edge`` and ``arrow_at_x``, ``tail_at_x``, ``circle_at_x``, … say "all",
-    "some" (but not all) or "none"; or "unknown", where the search was not finished. ``edge_share`` and ``share_arrow_at_x``, … are shares
-    of all PAGs, null unless they were counted. ``count`` is the number of PAGs in the list that was counted, None without one.
+    A discovery has one as ``found.summary``; :meth:`of` counts any list of PAGs. A notebook shows it as its drawing.
 
+    Attributes
+    ----------
+    labels : tuple of str
+        The variables, sorted.
+    count : int or None
+        How many PAGs were counted; None if the search asked the solver instead of counting a complete list.
+    frame : polars.DataFrame
+        A row for every pair x < y. ``edge`` and ``arrow_at_x``, ``tail_at_x``, ``circle_at_x``, ``arrow_at_y``, … say ``"all"``,
+        ``"some"`` (but not all) or ``"none"``; or ``"unknown"``, where the search was not finished. ``edge_share`` and
+        ``share_arrow_at_x``, … are shares of all PAGs, null unless they were counted.
+
+    Examples
+    --------
     >>> found = Summary.of([PAG.parse("A o-> C, B o-> C"), PAG.parse("A o-> C, B <-> C"), PAG.parse("A <-> C, B")], "ABC")
     >>> print(found)
     A ?-> C in all (at A: arrow in 33%, circle in 67%), B ?-> C in 67% (at B: arrow in 33%, circle in 33%)
@@ -56,8 +80,23 @@ class Summary:
 
     @classmethod
     def of(cls, pags: Sequence[PAG], labels: Iterable[str], *, complete: bool = True) -> Self:
-        """Count a list of PAGs over these variables. A list that was cut short tells only what holds in some and not in others.
+        """Count a list of PAGs.
 
+        Parameters
+        ----------
+        pags : sequence of PAG
+            The list; each may lack some of the variables.
+        labels : iterable of str
+            The variables to count over.
+        complete : bool, default True
+            False for a list that was cut short: it tells only what holds in some graphs and not in others.
+
+        Returns
+        -------
+        Summary
+
+        Examples
+        --------
         >>> Summary.of([PAG.parse("A --> B, C")], "ABC").frame.select("x", "y", "edge", "tail_at_x").rows()
         [('A', 'B', 'all', 'all'), ('A', 'C', 'none', 'none'), ('B', 'C', 'none', 'none')]
         """
@@ -70,7 +109,7 @@ class Summary:
         total = len(pags)
 
         def found(count: int) -> tuple[str, float | None]:
-            if not complete:
+            if not complete:  # the graphs that are not listed may have it, or lack it
                 return SOME if 0 < count < total else UNKNOWN, None
             return NO if not count else ALL if count == total else SOME, count / total if total else None
 
@@ -86,10 +125,32 @@ class Summary:
 
     @classmethod
     def from_statuses(cls, labels: Iterable[str], edge: Mapping[tuple[str, str], str], marks: Mapping[tuple[str, str, str], str]) -> Self:
-        """Put together what is known of edges (x, y), in either order, and of marks: (x, y, mark) is the mark at y on the edge x–y.
+        """Put together what is known of edges and marks, without a list.
 
         What is left out follows from the rest, where it does (no edge, no marks; one mark in all, the others in none), or is unknown.
 
+        Parameters
+        ----------
+        labels : iterable of str
+            The variables.
+        edge : mapping of (str, str) to str
+            ``"all"``, ``"some"``, ``"none"`` or ``"unknown"`` for pairs of variables, in either order.
+        marks : mapping of (str, str, str) to str
+            The same for marks: ``(x, y, mark)`` is the mark ``"arrow"``, ``"tail"`` or ``"circle"`` at y on the edge x–y.
+
+        Returns
+        -------
+        Summary
+
+        Raises
+        ------
+        OptionError
+            If a status or a mark has another name, or they contradict each other.
+        UnknownNodeError
+            If a status belongs to a variable that is not among ``labels``.
+
+        Examples
+        --------
         >>> statuses = {("A", "B", "arrow"): "all", ("B", "A", "tail"): "none"}
         >>> print(Summary.from_statuses("AB", {("A", "B"): "all"}, statuses))
         A ?-> B in all
@@ -116,50 +177,93 @@ class Summary:
         """True if nothing is unknown."""
         return not any(UNKNOWN in self.frame[name] for name in ("edge", *_ENDS))
 
+    def edges(self) -> list[SummaryEdge]:
+        """Every edge that all or some of the PAGs have, or may have.
+
+        Returns
+        -------
+        list of SummaryEdge
+            By sorted labels, each turned so that a single arrowhead stands at ``b``.
+        """
+        return [_edge(row) for row in self.frame.iter_rows(named=True) if row["edge"] != NO]
+
     def lines(self) -> list[str]:
         """Every edge that occurs, in words; ``?`` stands at an end where the PAGs that have the edge differ.
 
+        Returns
+        -------
+        list of str
+
+        Examples
+        --------
         >>> Summary.of([PAG.parse("A --> C, B o-o D"), PAG.parse("A --> C, B, D")], "ABCD").lines()
         ['A --> C in all', 'B o-o D in 50%']
         """
-        return [line.words for line in self._drawn()]
+        return [edge.words for edge in self.edges()]
 
     def union(self) -> MixedGraph:
         """A graph with every edge that occurs, and circles where marks differ: what is common to drawings of the PAGs.
 
+        Returns
+        -------
+        MixedGraph
+            It need not be a PAG of anything.
+
+        Examples
+        --------
         >>> Summary.of([PAG.parse("A --> B, C"), PAG.parse("A <-> B, B o-o C")], "ABC").union()
         MixedGraph.parse('A o-> B, B o-o C')
         """
         marks = np.zeros((len(self.labels), len(self.labels)), dtype=np.int8)
-        for line in self._drawn():
-            a, b = self.labels.index(line.a), self.labels.index(line.b)
-            marks[b, a], marks[a, b] = (CIRCLE if mark == OPEN else mark for mark in (line.at_a, line.at_b))
+        for edge in self.edges():
+            a, b = self.labels.index(edge.a), self.labels.index(edge.b)
+            marks[b, a], marks[a, b] = (CIRCLE if mark is None else mark for mark in (edge.at_a, edge.at_b))
         return MixedGraph(marks, self.labels)
 
     def to_svg(
-        self,
-        *,
-        width: float | None = None,
-        positions: drawing.Positions | None = None,
-        title: str | None = None,
-        embedded: bool = False,
+        self, *, width: float | None = None, positions: Positions | None = None, title: str | None = None, embedded: bool = False
     ) -> str:
         """The summary as a picture: solid where all PAGs have an edge, dashed where some do, with the share of those.
 
-        An end has the mark on which all PAGs that have the edge agree, or a hollow grey diamond where they differ. The other options are
-        those of :func:`consilience.graph.drawing.svg.to_svg`.
+        An end has the mark on which all PAGs that have the edge agree, or a hollow grey diamond where they differ.
 
+        Parameters
+        ----------
+        width : float, optional
+            Of the picture on the page, in pixels. By default letters are 14 pixels high.
+        positions : mapping of str to (float, float), optional
+            The centres of the nodes in pixels, y down, such as ``positions_of`` finds for several graphs at once.
+        title : str, optional
+            What the picture is called where it cannot be seen.
+        embedded : bool, default False
+            Leave out the rules of style, for a page that has them once for all its pictures.
+
+        Returns
+        -------
+        str
+            SVG that needs nothing else.
+
+        Raises
+        ------
+        OptionError
+            If the width is no positive number or a node has no position.
+
+        Examples
+        --------
         >>> Summary.of([PAG.parse("A --> B, C"), PAG.parse("A --> B, B o-o C")], "ABC").to_svg().count(">50%</text>")
         1
         """
-        name = title or ("What the PAGs have in common" if self.count is None else f"What holds in {_graphs(self.count, 'PAG')}")
-        said = (name, f"{name}: {self}", f"{'; '.join(self.lines()) or str(self)}.")
-        legend = self._legend()
-        return drawing.draw(self.labels, self._drawn(), said, width=width, positions=positions, legend=legend, embedded=embedded)
+        from consilience.iod.summary_drawing import draw_summary  # noqa: PLC0415  counting knows no drawing; who wants one loads it
+
+        return draw_summary(self, width=width, positions=positions, title=title, embedded=embedded)
 
     def _repr_svg_(self) -> str:
-        """Drawn in notebooks."""
+        """Drawn where only pictures are shown."""
         return self.to_svg()
+
+    def _repr_html_(self) -> str:
+        """Drawn in notebooks; its text is escaped with the drawing."""
+        return f'<div class="consilience-summary">{self.to_svg()}</div>'
 
     def __str__(self) -> str:
         if self.count == 0:
@@ -167,32 +271,7 @@ class Summary:
         return ", ".join(self.lines()) or "no edge in any PAG"
 
     def __repr__(self) -> str:
-        return f"Summary({'of ' + _graphs(self.count, 'PAG') + ': ' if self.count is not None else ''}{self})"
-
-    def _drawn(self) -> list[Line]:
-        return [_line(row) for row in self.frame.iter_rows(named=True) if row["edge"] != NO]
-
-    def _legend(self) -> list[Line | str]:
-        lines = self._drawn()
-        if self.count == 0:
-            return ["No graph agrees with all decisions."]
-        if not lines:
-            return ["No edge in any graph."]
-        every = "in every graph" if self.count is None else "in the one graph" if self.count == 1 else f"in all {self.count:,} graphs"
-        entries: list[Line | str] = [Line("", "", TAIL, TAIL, every)]
-        patterns = {line.pattern for line in lines}
-        if DASHED in patterns:
-            entries.append(Line("", "", TAIL, TAIL, "in some, with their share" if self.count else "in some", DASHED))
-        if DOTTED in patterns:
-            entries.append(Line("", "", TAIL, TAIL, "not known: all, some or none", DOTTED))
-        ends = {(line.at_a, line.at_b) for line in lines}
-        if self.count != 1 and {mark for pair in ends for mark in pair} & {ARROW, CIRCLE}:
-            entries.append(Line("", "", CIRCLE, ARROW, "a mark on which they agree"))
-        if any(OPEN in pair for pair in ends):
-            entries.append(Line("", "", TAIL, OPEN, "they differ on the mark" + ("" if self.complete else ", or it is not known")))
-        if (ARROW, ARROW) in ends:
-            entries.append(Line("", "", ARROW, ARROW, "a common cause that nobody measured"))
-        return entries
+        return f"Summary({'of ' + _counted(self.count) + ': ' if self.count is not None else ''}{self})"
 
 
 def percent(share: float) -> str:
@@ -208,6 +287,8 @@ def percent(share: float) -> str:
 
 def _deduced(edge: str, marks: dict[str, str], where: str) -> dict[str, str]:
     """Statuses of the marks at an end, with what follows from the others and from that of the edge."""
+    # Every edge has exactly one mark at each end. So a mark in all graphs leaves none for the others, no edge leaves no marks, and where
+    # two marks are out, the third is wherever the edge is. The same sentence tells what cannot be true, below.
     statuses = dict(marks)
     for mark in [mark for mark, status in marks.items() if status == ALL]:
         statuses |= {other: NO for other in MARKS if other != mark and marks[other] == UNKNOWN}
@@ -223,27 +304,26 @@ def _deduced(edge: str, marks: dict[str, str], where: str) -> dict[str, str]:
     return statuses
 
 
-def _line(row: Mapping[str, Any]) -> Line:
-    """An edge as it is drawn, turned so that a single arrowhead points to the right."""
+def _edge(row: Mapping[str, Any]) -> SummaryEdge:
+    """An edge, turned so that a single arrowhead points to the right, as graphs write theirs."""
     ends = [(row[end], _agreed(row, end), _differing(row, end)) for end in "xy"]
     (_, left, _), (_, right, _) = ends
     if left == ARROW != right or (left, right) == (CIRCLE, TAIL):
         ends.reverse()
     (a, at_a, _), (b, at_b, _) = ends
-    left_sign = "?" if at_a == OPEN else edge_symbol(at_a, TAIL)[0]
-    right_sign = "?" if at_b == OPEN else edge_symbol(TAIL, at_b)[-1]
+    left_sign = "?" if at_a is None else edge_symbol(at_a, TAIL)[0]
+    right_sign = "?" if at_b is None else edge_symbol(TAIL, at_b)[-1]
     share = row["edge_share"]
     often = {ALL: "in all", UNKNOWN: "perhaps"}.get(row["edge"]) or f"in {'some' if share is None else percent(share)}"
     more = "; ".join(words for _, _, words in ends if words)
     words = f"{quoted(a)} {left_sign}-{right_sign} {quoted(b)} {often}{f' ({more})' if more else ''}"
-    note = percent(share) if row["edge"] == SOME and share is not None else ""
-    return Line(a, b, at_a, at_b, words, _PATTERNS[row["edge"]], note)
+    return SummaryEdge(a, b, at_a, at_b, row["edge"], share, words)
 
 
-def _agreed(row: Mapping[str, Any], end: str) -> int:
-    """The one mark that occurs at this end, or OPEN if there are more, or may be."""
+def _agreed(row: Mapping[str, Any], end: str) -> int | None:
+    """The one mark that occurs at this end; None if there are more, or may be."""
     possible = [mark for name, mark in MARKS.items() if row[f"{name}_at_{end}"] != NO]
-    return possible[0] if len(possible) == 1 else OPEN
+    return possible[0] if len(possible) == 1 else None
 
 
 def _differing(row: Mapping[str, Any], end: str) -> str:
@@ -255,5 +335,5 @@ def _differing(row: Mapping[str, Any], end: str) -> str:
     return f"at {quoted(row[end])}: {', '.join(f'{name} in {percent(share)}' for name, share in known.items())}"
 
 
-def _graphs(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+def _counted(count: int) -> str:
+    return f"{count:,} PAG" + ("" if count == 1 else "s")

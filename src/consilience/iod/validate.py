@@ -24,7 +24,7 @@ def is_solution(pag: MarkSets, locals_: Sequence[Local], everything: int) -> boo
         mag = pag_to_mag_marks(pag)
     except InvalidPAGError:
         return False
-    separation = Separation(mag)
+    separation = Separation(mag)  # of one member: all of a class separate the same, and if it is none, the last line says so
     for local in locals_:
         if not all(separation.separated(x, y, given) for (x, y), given in local.sepsets.items()):
             return False

@@ -3,13 +3,13 @@
 ================================  =============================================================================
 modules                           what they do
 ================================  =============================================================================
-``answers``                       a CI test from a table
+``tabled``                        a CI test from a table
 ``design``, ``sizes``             the study's graphs and runs; how many of them
-``runs``, ``store``               one run; results on disk
+``runs``, ``record_folder``       one run; results on disk
 ``variants``, ``experiment``      candidates of IOD's variants; the whole study
 ``summary``, ``tables``           from records to numbers and tables
 ``checks``, ``figures``           what must hold; drawings
-``paper``, ``statements``         the paper's numbers; sentences about ours and theirs
+``paper``, ``sentences``          the paper's numbers; sentences about ours and theirs
 ``page``, ``report``              the page that puts them side by side; all files
 ================================  =============================================================================
 """

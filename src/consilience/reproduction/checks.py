@@ -12,7 +12,7 @@ import numpy as np
 from consilience.reproduction.experiment import Results
 from consilience.reproduction.sizes import SIZES, Size
 from consilience.reproduction.summary import Cell, Which, cells_of, estimated_hours
-from consilience.simulate.methods import Method
+from consilience.simulate.methods import ComparedMethod
 
 __all__ = ["Check", "check_results"]
 
@@ -39,20 +39,20 @@ def check_results(results: Results) -> list[Check]:
     if not cells:
         return [Check("The study has results", False, "no run is there")]
     many = [cell for cell in cells if cell.sites >= MANY_PARTITIONS]
-    federated = [method for method in Method if method.federated]
+    federated = [method for method in ComparedMethod if method.federated]
     return [
         _aligned(cells, federated),
         _each(
             "Accuracy over all tests: Fisher below pooled in every cell",
             cells,
-            lambda c: c.accuracy(Method.POOLED) - c.accuracy(Method.FISHER),
+            lambda c: c.accuracy(ComparedMethod.POOLED) - c.accuracy(ComparedMethod.FISHER),
             lambda gap: gap > 0.0,
             "pooled − Fisher",
         ),
         _each(
             "Accuracy over dependent variables: Fisher below pooled in every cell",
             cells,
-            lambda c: c.accuracy(Method.POOLED, Which.DEPENDENT) - c.accuracy(Method.FISHER, Which.DEPENDENT),
+            lambda c: c.accuracy(ComparedMethod.POOLED, Which.DEPENDENT) - c.accuracy(ComparedMethod.FISHER, Which.DEPENDENT),
             lambda gap: gap > 0.0,
             "pooled − Fisher",
         ),
@@ -68,28 +68,28 @@ def check_results(results: Results) -> list[Check]:
         _each(
             f"Interquartile range of fedCI's log-ratios (each variant) below {SPREAD_RATIO:g} of Fisher's in every cell",
             cells,
-            lambda c: max(_spread(c, m) for m in federated) / _spread(c, Method.FISHER),
+            lambda c: max(_spread(c, m) for m in federated) / _spread(c, ComparedMethod.FISHER),
             lambda value: value < SPREAD_RATIO,
             "ratio of ranges",
         ),
         _each(
             f"Best normalised SHD of fedCI (each variant) within {SHD_DIFFERENCE:g} of pooled in every cell",
             cells,
-            lambda c: max(abs(c.mean_shd(m) - c.mean_shd(Method.POOLED)) for m in federated),
+            lambda c: max(abs(c.mean_shd(m) - c.mean_shd(ComparedMethod.POOLED)) for m in federated),
             lambda value: value <= SHD_DIFFERENCE,
             "|difference|",
         ),
         _each(
             f"Best normalised SHD: Fisher above pooled in every cell with {MANY_PARTITIONS} or more partitions",
             many,
-            lambda c: c.mean_shd(Method.FISHER) - c.mean_shd(Method.POOLED),
+            lambda c: c.mean_shd(ComparedMethod.FISHER) - c.mean_shd(ComparedMethod.POOLED),
             lambda value: value > 0.0,
             "Fisher − pooled",
         ),
         _each(
             f"The same over all runs in which the method itself found a PAG: Fisher above pooled with {MANY_PARTITIONS} or more partitions",
             many,
-            lambda c: c.own_mean_shd(Method.FISHER) - c.own_mean_shd(Method.POOLED),
+            lambda c: c.own_mean_shd(ComparedMethod.FISHER) - c.own_mean_shd(ComparedMethod.POOLED),
             lambda value: value > 0.0,
             "Fisher − pooled",
         ),
@@ -118,17 +118,17 @@ def _number(value: float) -> str:
     return f"{value:.3f}" if abs(value) >= 0.0005 or value == 0.0 else f"{value:.0e}"
 
 
-def _spread(cell: Cell, method: Method) -> float:
+def _spread(cell: Cell, method: ComparedMethod) -> float:
     low, high = np.percentile(cell.log_ratios(method), [25, 75])
     return float(high - low)
 
 
-def _aligned(cells: Sequence[Cell], federated: Iterable[Method]) -> Check:
+def _aligned(cells: Sequence[Cell], federated: Iterable[ComparedMethod]) -> Check:
     methods = list(federated)
     return _each(
         f"Accuracy: every variant of fedCI within {ALIGNED:g} of pooled in every cell, over all, dependent and independent variables",
         cells,
-        lambda c: max(abs(c.accuracy(m, which) - c.accuracy(Method.POOLED, which)) for m in methods for which in Which),
+        lambda c: max(abs(c.accuracy(m, which) - c.accuracy(ComparedMethod.POOLED, which)) for m in methods for which in Which),
         lambda value: value <= ALIGNED,
         "|difference|",
     )
@@ -139,7 +139,7 @@ def _grows(cells: Sequence[Cell]) -> Check:
     steps = []
     for sites in sorted({cell.sites for cell in cells}):
         row = sorted((cell for cell in cells if cell.sites == sites), key=lambda cell: cell.n)
-        for method in Method:
+        for method in ComparedMethod:
             steps += [b.accuracy(method) - a.accuracy(method) for a, b in pairwise(row)]
     claim = "Accuracy over all tests rises with the sample size, for every method and number of partitions"
     if not steps:
@@ -153,7 +153,7 @@ def _degrades(cells: Sequence[Cell]) -> Check:
     """What Fisher's method loses to the pooled test is more with the most partitions than with the fewest."""
     claim = "Fisher's loss of accuracy to pooled is larger with the most partitions than with the fewest, at every sample size"
     least, most = min(cell.sites for cell in cells), max(cell.sites for cell in cells)
-    gap = {(cell.n, cell.sites): cell.accuracy(Method.POOLED) - cell.accuracy(Method.FISHER) for cell in cells}
+    gap = {(cell.n, cell.sites): cell.accuracy(ComparedMethod.POOLED) - cell.accuracy(ComparedMethod.FISHER) for cell in cells}
     samples = sorted({n for n, k in gap if k == least and (n, most) in gap})
     if least == most or not samples:
         return Check(claim, False, "one number of partitions only")

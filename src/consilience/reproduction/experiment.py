@@ -10,7 +10,7 @@ from joblib import Parallel, delayed
 
 from consilience.options import check_number
 from consilience.reproduction.design import ALPHA, SEED, Run, study_graphs
-from consilience.reproduction.record_folder import Store, claim_folder, code_digest
+from consilience.reproduction.record_folder import RecordFolder, claim_folder, code_digest
 from consilience.reproduction.runs import Record, do_run
 from consilience.reproduction.sizes import SIZES, Plan, Size
 from consilience.reproduction.variants import VariantCase, case_key, do_case
@@ -40,8 +40,8 @@ class Experiment:
     def __init__(self, folder: Path, size: Size | Plan = Size.DEFAULT) -> None:
         self.plan = size if isinstance(size, Plan) else SIZES[size]
         self.folder = folder
-        self._records: Store[Record] = Store(folder / "runs", Record)
-        self._cases: Store[VariantCase] = Store(folder / "variants", VariantCase)
+        self._records: RecordFolder[Record] = RecordFolder(folder / "runs", Record)
+        self._cases: RecordFolder[VariantCase] = RecordFolder(folder / "variants", VariantCase)
 
     def run(self, jobs: int = LOCAL.jobs, progress: Progress | None = None) -> Results:
         """Compute what is missing over ``jobs`` processes; all results."""
@@ -78,9 +78,9 @@ class Experiment:
         return Results(self.plan, tuple(r for r in records if r is not None), tuple(c for c in cases if c is not None))
 
 
-def _keep_run(run: Run, graphs: int, store: Store[Record]) -> None:
-    store.write(run.key, do_run(run, study_graphs(graphs)[run.graph]))
+def _keep_run(run: Run, graphs: int, records: RecordFolder[Record]) -> None:
+    records.write(run.key, do_run(run, study_graphs(graphs)[run.graph]))
 
 
-def _keep_case(number: int, cases: int, store: Store[VariantCase]) -> None:
-    store.write(case_key(number), do_case(number, cases))
+def _keep_case(number: int, cases: int, records: RecordFolder[VariantCase]) -> None:
+    records.write(case_key(number), do_case(number, cases))

@@ -12,14 +12,20 @@ from consilience.reproduction.experiment import Results
 from consilience.reproduction.paper import paper
 from consilience.reproduction.summary import Cell, Which, cells_of, reductions
 from consilience.reproduction.tables import COMPARISONS
-from consilience.simulate.methods import Method
+from consilience.simulate.methods import ComparedMethod
 from consilience.simulate.plotting import COLOURS, LINES, save_svg
 
 __all__ = ["draw_figures"]
 
-WIDTHS = {Method.POOLED: 1.8, Method.FISHER: 1.5, Method.FEDCI: 5.0, Method.JOINT: 3.0, Method.COORDINATE: 2.4}
+WIDTHS = {
+    ComparedMethod.POOLED: 1.8,
+    ComparedMethod.FISHER: 1.5,
+    ComparedMethod.FEDCI: 5.0,
+    ComparedMethod.JOINT: 3.0,
+    ComparedMethod.COORDINATE: 2.4,
+}
 """Curves lie on top of each other where methods agree: the ones below are wider."""
-CURVES = (Method.FEDCI, Method.COORDINATE, Method.FISHER, Method.POOLED)
+CURVES = (ComparedMethod.FEDCI, ComparedMethod.COORDINATE, ComparedMethod.FISHER, ComparedMethod.POOLED)
 
 
 def draw_figures(results: Results, folder: Path) -> list[Path]:
@@ -55,22 +61,22 @@ def _sample_axis(axes: Any, row: Sequence[Cell]) -> None:
     axes.margins(x=0.06)
 
 
-def _curve(axes: Any, row: Sequence[Cell], method: Method, values: Sequence[float]) -> None:
+def _curve(axes: Any, row: Sequence[Cell], method: ComparedMethod, values: Sequence[float]) -> None:
     axes.plot(
         [cell.n for cell in row],
         values,
         color=COLOURS[method],
-        alpha=0.45 if method is Method.FEDCI else 1.0,
+        alpha=0.45 if method is ComparedMethod.FEDCI else 1.0,
         linestyle=LINES[method],
         linewidth=WIDTHS[method],
-        marker="o" if method is Method.FISHER else "",
+        marker="o" if method is ComparedMethod.FISHER else "",
         markersize=3.5,
         label=method.label,
         solid_capstyle="round",
     )
 
 
-def _band(axes: Any, row: Sequence[Cell], method: Method) -> None:
+def _band(axes: Any, row: Sequence[Cell], method: ComparedMethod) -> None:
     """Two standard errors of the mean distance to both sides."""
     means = np.array([cell.mean_shd(method) for cell in row])
     errors = [
@@ -107,7 +113,7 @@ def _legend(figure: Any, axes: Any) -> None:
 
 
 def _log_ratios(figure: Any, cells: Sequence[Cell]) -> None:
-    methods = (Method.FEDCI, Method.JOINT, Method.COORDINATE, Method.FISHER)
+    methods = (ComparedMethod.FEDCI, ComparedMethod.JOINT, ComparedMethod.COORDINATE, ComparedMethod.FISHER)
     samples = sorted({cell.n for cell in cells})
     partitions = sorted({cell.sites for cell in cells})
     panels = figure.subplots((len(samples) + 1) // 2, 2, squeeze=False).ravel()
@@ -152,12 +158,12 @@ def _distances(figure: Any, cells: Sequence[Cell]) -> None:
     printed = paper()
     for j, (sites, row) in enumerate(grouped.items()):
         above, below = panels[0, j], panels[1, j]
-        for method in (Method.POOLED, Method.FISHER):
+        for method in (ComparedMethod.POOLED, ComparedMethod.FISHER):
             _band(above, row, method)
         for method in CURVES:
             _curve(above, row, method, [cell.mean_shd(method) for cell in row])
             _curve(below, row, method, [cell.without_pag(method) for cell in row])
-        for method in (Method.FISHER, Method.POOLED):
+        for method in (ComparedMethod.FISHER, ComparedMethod.POOLED):
             there = [(cell.n, value) for cell in row if (value := printed.cell("shd", method, cell.n, sites)) is not None]
             above.plot(
                 [n for n, _ in there],
@@ -185,7 +191,7 @@ def _candidates(figure: Any, results: Results) -> None:
     panels = figure.subplots(1, len(COMPARISONS), sharey=True)
     for axes, (smaller, larger, title) in zip(panels, COMPARISONS, strict=True):
         bins = _bins(reductions(results, smaller, larger))
-        axes.bar(range(len(bins)), [count for _, count in bins], width=0.8, color=COLOURS[Method.FEDCI])
+        axes.bar(range(len(bins)), [count for _, count in bins], width=0.8, color=COLOURS[ComparedMethod.FEDCI])
         axes.bar_label(axes.containers[0], fontsize=7.5, padding=1)
         axes.set_xticks(range(len(bins)), [name for name, _ in bins], rotation=40, ha="right", rotation_mode="anchor")
         axes.grid(visible=False, axis="x")

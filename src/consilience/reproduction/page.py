@@ -28,7 +28,7 @@ from consilience.reproduction.sentences import (
 from consilience.reproduction.sizes import SIZES, Size
 from consilience.reproduction.summary import Cell, cells_of, changed, reductions
 from consilience.reproduction.tables import COMPARISONS, METHODS, StudyTable, grid, tables_of
-from consilience.simulate.methods import Method
+from consilience.simulate.methods import ComparedMethod
 
 __all__ = ["page", "write_page"]
 
@@ -121,10 +121,10 @@ def _with_titles(tables: dict[str, StudyTable], names: Sequence[str]) -> list[st
     return [f"**{tables[name].title}**\n\n{tables[name].to_markdown()}" for name in names]
 
 
-def _beside(name: str, cells: Sequence[Cell], methods: Sequence[Method], printed: Paper, value: Value) -> str:
+def _beside(name: str, cells: Sequence[Cell], methods: Sequence[ComparedMethod], printed: Paper, value: Value) -> str:
     """Ours / the paper's (difference), cell by cell. The default fedCI stands beside the paper's, too."""
 
-    def entry(cell: Cell, method: Method) -> str:
+    def entry(cell: Cell, method: ComparedMethod) -> str:
         ours, theirs = value(cell, method), printed.cell(name, method, cell.n, cell.sites)
         if math.isnan(ours):
             return "–" if theirs is None else f"– / {theirs:.3f}"

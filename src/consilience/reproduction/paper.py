@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from consilience.simulate.methods import Method
+from consilience.simulate.methods import ComparedMethod
 
 __all__ = ["Paper", "paper"]
 
@@ -18,13 +18,13 @@ class Paper:
 
     numbers: dict[str, Any]
 
-    def cell(self, table: str, method: Method, n: int, sites: int) -> float | None:
+    def cell(self, table: str, method: ComparedMethod, n: int, sites: int) -> float | None:
         """An entry of ``"shd"`` or ``"d"``. The default fedCI has the entry of the paper's one.
 
-        >>> paper().cell("shd", Method.FISHER, 2500, 8), paper().cell("d", Method.POOLED, 500, 4)
+        >>> paper().cell("shd", ComparedMethod.FISHER, 2500, 8), paper().cell("d", ComparedMethod.POOLED, 500, 4)
         (0.258, None)
         """
-        name = Method.JOINT if method is Method.FEDCI else method
+        name = ComparedMethod.JOINT if method is ComparedMethod.FEDCI else method
         row = self.numbers[table].get(name.value, {}).get(str(sites))
         samples = self.numbers["samples"]
         return float(row[samples.index(n)]) if row is not None and n in samples else None

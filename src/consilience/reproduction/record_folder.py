@@ -11,22 +11,25 @@ import msgspec
 
 from consilience.reproduction.errors import ForeignResultsError
 
-__all__ = ["Store", "claim_folder", "code_digest"]
+__all__ = ["RecordFolder", "claim_folder", "code_digest", "sources_of"]
 
 T = TypeVar("T")
-ROOMS = ("data", "glm", "settings", "citest", "protocol", "federation", "graph", "iod", "simulate")
 MODULES = ("design", "runs", "tabled", "variants")
-"""What results depend on: these rooms, and these modules of this one."""
+"""Modules of this room that make results; the others read and show them."""
+WITHOUT_EFFECT = ("__init__", "__main__", "cli", "errors", "reproduction", "secagg", "service", "web")
+"""What else may change without changing a result: words, pages, networks, and masks, which the study does without. Everything that is not
+named here counts, so that a room that is new cannot be forgotten."""
+SOURCES = (".lp", ".py", ".toml")
 
 
-class Store(Generic[T]):
+class RecordFolder(Generic[T]):
     """A folder with one JSON file per result of type ``kind``.
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
-    >>> store = Store(Path(folder.name), int)
-    >>> store.write("seven", 7)
-    >>> store.read("seven"), store.read("eight")
+    >>> records = RecordFolder(Path(folder.name), int)
+    >>> records.write("seven", 7)
+    >>> records.read("seven"), records.read("eight")
     (7, None)
     >>> folder.cleanup()
     """
@@ -55,10 +58,10 @@ class Store(Generic[T]):
 
 def claim_folder(folder: Path, identity: dict[str, object]) -> None:
     """Mark a folder as that of one study; if it is another's already, raise ``ForeignResultsError``."""
-    store = Store(folder, dict[str, object])
-    known = store.read("study")
+    marker = RecordFolder(folder, dict[str, object])
+    known = marker.read("study")
     if known is None:
-        store.write("study", identity)
+        marker.write("study", identity)
         return
     differing = sorted(name for name in {*known, *identity} if known.get(name) != identity.get(name))
     if differing:
@@ -68,16 +71,23 @@ def claim_folder(folder: Path, identity: dict[str, object]) -> None:
         )
 
 
-def code_digest() -> str:
+def code_digest(root: Path | None = None) -> str:
     """A digest of the source that results depend on: results of different code are not mixed.
+
+    ``root`` is the folder of the package, if it is not this one's.
 
     >>> len(code_digest())
     12
     """
-    root = Path(__file__).parents[1]
-    files = [file for room in ROOMS for file in sorted((root / room).rglob("*.py"))]
-    files += [root / "reproduction" / f"{module}.py" for module in MODULES]
+    folder = Path(__file__).parents[1] if root is None else root
     total = sha256()
-    for file in files:
-        total.update(str(file.relative_to(root).as_posix()).encode() + b"\0" + file.read_bytes() + b"\0")
+    for file in sources_of(folder):
+        total.update(str(file.relative_to(folder).as_posix()).encode() + b"\0" + file.read_bytes() + b"\0")
     return total.hexdigest()[:12]
+
+
+def sources_of(root: Path) -> list[Path]:
+    """The files that results depend on: code, logic programs and tables alike."""
+    rooms = [part for part in root.iterdir() if part.stem not in WITHOUT_EFFECT]
+    files = [file for part in rooms for file in (part.rglob("*") if part.is_dir() else [part]) if file.suffix in SOURCES]
+    return sorted(files + [root / "reproduction" / f"{module}.py" for module in MODULES])

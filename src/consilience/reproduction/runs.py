@@ -14,14 +14,14 @@ from consilience.citest.question import Question
 from consilience.graph import PAG, Oracle, normalised_shd
 from consilience.iod import discover
 from consilience.reproduction.design import ALPHA, Run, StudyGraph
-from consilience.reproduction.tabled import Answers
-from consilience.simulate.methods import Method, run_methods
+from consilience.reproduction.tabled import TabledTest
+from consilience.simulate.methods import ComparedMethod, run_methods
 from consilience.simulate.sites import from_graph
 
-__all__ = ["Found", "Record", "best_shd", "do_run", "find_pags", "reference_pags"]
+__all__ = ["Record", "RunOutcome", "best_shd", "do_run", "find_pags", "reference_pags"]
 
 
-class Found(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RunOutcome(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What one method found in one run.
 
     ``log_p`` has an entry per question, None where the test could not be done; ``shd`` is None where no PAG agrees with all decisions.
@@ -42,7 +42,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sites: int
     replication: int
     kinds: dict[str, str]
-    found: dict[Method, Found]
+    found: dict[ComparedMethod, RunOutcome]
     seconds: float
 
     @property
@@ -51,12 +51,12 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return Run(self.replication, self.graph, self.n, self.sites)
 
 
-def do_run(run: Run, graph: StudyGraph, methods: Sequence[Method] = tuple(Method)) -> Record:
+def do_run(run: Run, graph: StudyGraph, methods: Sequence[ComparedMethod] = tuple(ComparedMethod)) -> Record:
     """Simulate, test, discover, compare.
 
     >>> from consilience.reproduction.design import study_graphs
-    >>> record = do_run(Run(0, 0, 500, 4), study_graphs(1)[0], [Method.FEDCI, Method.POOLED])
-    >>> record.found[Method.FEDCI].shd == record.found[Method.POOLED].shd
+    >>> record = do_run(Run(0, 0, 500, 4), study_graphs(1)[0], [ComparedMethod.FEDCI, ComparedMethod.POOLED])
+    >>> record.found[ComparedMethod.FEDCI].shd == record.found[ComparedMethod.POOLED].shd
     True
     """
     start = time.process_time()
@@ -73,7 +73,7 @@ def do_run(run: Run, graph: StudyGraph, methods: Sequence[Method] = tuple(Method
             known[key] = find_pags(questions, outcome.log_p, graph.datasets)
         seconds = outcome.seconds + time.process_time() - begun
         log_p = tuple(None if math.isnan(value) else value for value in outcome.log_p)
-        found[method] = Found(log_p, outcome.not_converged, len(known[key]), best_shd(known[key], reference), seconds)
+        found[method] = RunOutcome(log_p, outcome.not_converged, len(known[key]), best_shd(known[key], reference), seconds)
     kinds = {name: variable.kind.value for name, variable in made.schema.items()}
     return Record(run.graph, run.n, run.sites, run.replication, kinds, found, time.process_time() - start)
 
@@ -81,7 +81,7 @@ def do_run(run: Run, graph: StudyGraph, methods: Sequence[Method] = tuple(Method
 def find_pags(questions: Sequence[Question], log_p: Sequence[float], datasets: Iterable[Iterable[str]]) -> tuple[PAG, ...]:
     """IOD on decisions that are there already; strict: contradictions leave no PAG."""
     p_values = {q: math.exp(value) for q, value in zip(questions, log_p, strict=True) if not math.isnan(value)}
-    return discover(Answers(p_values, datasets), alpha=ALPHA).pags
+    return discover(TabledTest(p_values, datasets), alpha=ALPHA).pags
 
 
 def _decisions(log_p: Sequence[float]) -> object:

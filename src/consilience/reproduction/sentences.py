@@ -13,7 +13,7 @@ from consilience.reproduction.experiment import Results
 from consilience.reproduction.paper import Paper
 from consilience.reproduction.sizes import SIZES, Size
 from consilience.reproduction.summary import Cell, cohens_d, estimated_hours
-from consilience.simulate.methods import Method
+from consilience.simulate.methods import ComparedMethod
 
 __all__ = [
     "Pair",
@@ -29,8 +29,8 @@ __all__ = [
     "pairs_of",
 ]
 
-Value = Callable[[Cell, Method], float]
-PRINTED = (Method.POOLED, Method.FISHER, Method.JOINT, Method.COORDINATE)
+Value = Callable[[Cell, ComparedMethod], float]
+PRINTED = (ComparedMethod.POOLED, ComparedMethod.FISHER, ComparedMethod.JOINT, ComparedMethod.COORDINATE)
 """Methods that the paper has numbers for."""
 
 CLOSE = 0.05
@@ -40,7 +40,7 @@ CLOSE = 0.05
 class Pair:
     """One cell of a table: our number and the paper's."""
 
-    method: Method
+    method: ComparedMethod
     ours: float
     theirs: float
 
@@ -63,8 +63,8 @@ def pairs_of(cells: Sequence[Cell], printed: Paper, table: str, value: Value) ->
 
 def about_accuracy(cells: Sequence[Cell]) -> str:
     """How close fedCI is to pooled, and how far Fisher."""
-    gaps = {(c.n, c.sites): c.accuracy(Method.POOLED) - c.accuracy(Method.FISHER) for c in cells}
-    federated = max(abs(c.accuracy(m) - c.accuracy(Method.POOLED)) for c in cells for m in Method if m.federated)
+    gaps = {(c.n, c.sites): c.accuracy(ComparedMethod.POOLED) - c.accuracy(ComparedMethod.FISHER) for c in cells}
+    federated = max(abs(c.accuracy(m) - c.accuracy(ComparedMethod.POOLED)) for c in cells for m in ComparedMethod if m.federated)
     n, sites = max(gaps, key=lambda place: gaps[place])
     return (
         f"Every variant of fedCI decides like the pooled test: accuracies differ by {_tiny(federated)} at most. Fisher's method is "
@@ -74,8 +74,8 @@ def about_accuracy(cells: Sequence[Cell]) -> str:
 
 def about_ratios(cells: Sequence[Cell]) -> str:
     """How large log-ratios are."""
-    federated = np.abs(np.concatenate([cell.log_ratios(m) for cell in cells for m in Method if m.federated]))
-    fisher = np.concatenate([cell.log_ratios(Method.FISHER) for cell in cells])
+    federated = np.abs(np.concatenate([cell.log_ratios(m) for cell in cells for m in ComparedMethod if m.federated]))
+    fisher = np.concatenate([cell.log_ratios(ComparedMethod.FISHER) for cell in cells])
     return (
         f"fedCI's p-value is the pooled one: over {len(federated):,} tests, 99% of |log(p / p pooled)| are below "
         f"{np.quantile(federated, 0.99):.0e}, and {int((federated > 0.01).sum()):,} are above 0.01 (the largest is "
@@ -90,7 +90,7 @@ def about_shd(pairs: Sequence[Pair], cells: Sequence[Cell]) -> str:
     if not pairs:
         return "No cell of this run has a counterpart in the paper."
     gaps, ours, theirs = (np.array([getattr(pair, name) for pair in pairs]) for name in ("gap", "ours", "theirs"))
-    above = [c.mean_shd(Method.FISHER) > c.mean_shd(Method.POOLED) for c in cells if c.common.any()]
+    above = [c.mean_shd(ComparedMethod.FISHER) > c.mean_shd(ComparedMethod.POOLED) for c in cells if c.common.any()]
     mean = float(gaps.mean())
     size = "as large" if abs(mean) < 0.005 else "smaller" if mean < 0.0 else "larger"
     related = f", and the two tables correlate with {np.corrcoef(ours, theirs)[0, 1]:.2f}" if len(ours) > 2 and np.ptp(ours) > 0.0 else ""
@@ -103,8 +103,8 @@ def about_shd(pairs: Sequence[Pair], cells: Sequence[Cell]) -> str:
 
 def about_effects(pairs: Sequence[Pair]) -> str:
     """How effect sizes compare."""
-    fisher = [pair for pair in pairs if pair.method is Method.FISHER]
-    others = [pair for pair in pairs if pair.method is not Method.FISHER]
+    fisher = [pair for pair in pairs if pair.method is ComparedMethod.FISHER]
+    others = [pair for pair in pairs if pair.method is not ComparedMethod.FISHER]
     if not fisher or not others:
         return ""
     return (
@@ -121,7 +121,7 @@ def _span(pairs: Sequence[Pair], whose: str) -> str:
 
 def about_empty_lists(cells: Sequence[Cell]) -> str:
     """How often decisions contradict each other, and what is done about it."""
-    fisher, pooled = ([cell.without_pag(m) for cell in cells] for m in (Method.FISHER, Method.POOLED))
+    fisher, pooled = ([cell.without_pag(m) for cell in cells] for m in (ComparedMethod.FISHER, ComparedMethod.POOLED))
     more = sum(f > p for f, p in zip(fisher, pooled, strict=True))
     return (
         f"Decisions may contradict each other, and then no PAG agrees with all of them: in {min(pooled):.0%} to {max(pooled):.0%} of "
@@ -133,7 +133,7 @@ def about_empty_lists(cells: Sequence[Cell]) -> str:
 
 def about_own_runs(common: Sequence[Pair], own: Sequence[Pair], cells: Sequence[Cell]) -> str:
     """The other way to leave out runs without a PAG."""
-    above = sum(cell.own_mean_shd(Method.FISHER) > cell.own_mean_shd(Method.POOLED) for cell in cells)
+    above = sum(cell.own_mean_shd(ComparedMethod.FISHER) > cell.own_mean_shd(ComparedMethod.POOLED) for cell in cells)
     words = f"Over all runs in which the method itself found a PAG, Fisher is above pooled in {above} of {len(cells)} cells."
     if common and own:
         over = [np.mean([abs(pair.gap) for pair in pairs]) for pairs in (common, own)]
@@ -177,7 +177,7 @@ def _about_level(shd: Sequence[Pair], cells: Sequence[Cell]) -> str:
 
 
 def _about_agreement(effect: Sequence[Pair]) -> str:
-    pairs = [pair for pair in effect if pair.method in (Method.JOINT, Method.COORDINATE)]
+    pairs = [pair for pair in effect if pair.method in (ComparedMethod.JOINT, ComparedMethod.COORDINATE)]
     if not pairs:
         return ""
     return (
@@ -206,7 +206,7 @@ def about_time(results: Results) -> str:
     )
 
 
-def effect_of(cell: Cell, method: Method) -> float:
+def effect_of(cell: Cell, method: ComparedMethod) -> float:
     """Cohen's d of a method's distances against pooled."""
     return cohens_d(cell.differences(method))
 

@@ -18,7 +18,7 @@ from consilience.reproduction.design import ALPHA, study_graphs
 from consilience.reproduction.experiment import Results
 from consilience.reproduction.runs import Record
 from consilience.reproduction.sizes import Plan
-from consilience.simulate.methods import Method
+from consilience.simulate.methods import ComparedMethod
 
 __all__ = ["Cell", "Which", "cells_of", "changed", "cohens_d", "estimated_hours", "reductions"]
 
@@ -49,12 +49,12 @@ class Cell:
         return np.array([known[record.graph] for record in self.records])
 
     @cached_property
-    def log_p(self) -> dict[Method, Floats]:
+    def log_p(self) -> dict[ComparedMethod, Floats]:
         """Runs × questions, per method; NaN where a test could not be done."""
         return {m: np.array([r.found[m].log_p for r in self.records], dtype=np.float64) for m in self.records[0].found}
 
     @cached_property
-    def shd(self) -> dict[Method, Floats]:
+    def shd(self) -> dict[ComparedMethod, Floats]:
         """Best normalised distance per run and method; NaN where no PAG was found."""
         return {m: np.array([r.found[m].shd for r in self.records], dtype=np.float64) for m in self.records[0].found}
 
@@ -64,7 +64,7 @@ class Cell:
         found: NDArray[np.bool_] = np.all([~np.isnan(values) for values in self.shd.values()], axis=0)
         return found
 
-    def accuracy(self, method: Method, which: Which = Which.ALL) -> float:
+    def accuracy(self, method: ComparedMethod, which: Which = Which.ALL) -> float:
         """The share of decisions that are right. A test that could not be done has not rejected."""
         kept = ~(self.log_p[method] <= math.log(ALPHA))
         right = kept == self.truth
@@ -72,25 +72,25 @@ class Cell:
             return float(right.mean())
         return float(right[self.truth == (which is Which.INDEPENDENT)].mean())
 
-    def log_ratios(self, method: Method) -> Floats:
+    def log_ratios(self, method: ComparedMethod) -> Floats:
         """log(p / p of the pooled test), over all tests that both could do."""
-        ratios = (self.log_p[method] - self.log_p[Method.POOLED]).ravel()
+        ratios = (self.log_p[method] - self.log_p[ComparedMethod.POOLED]).ravel()
         return ratios[~np.isnan(ratios)]
 
-    def mean_shd(self, method: Method) -> float:
+    def mean_shd(self, method: ComparedMethod) -> float:
         """Mean best normalised distance over the common runs; NaN if there are none."""
         return _mean(self.shd[method][self.common])
 
-    def own_mean_shd(self, method: Method) -> float:
+    def own_mean_shd(self, method: ComparedMethod) -> float:
         """The same over all runs in which this method found a PAG."""
         values = self.shd[method]
         return _mean(values[~np.isnan(values)])
 
-    def differences(self, method: Method) -> Floats:
+    def differences(self, method: ComparedMethod) -> Floats:
         """Distance minus that of the pooled test, run by run, over the common runs."""
-        return (self.shd[method] - self.shd[Method.POOLED])[self.common]
+        return (self.shd[method] - self.shd[ComparedMethod.POOLED])[self.common]
 
-    def without_pag(self, method: Method) -> float:
+    def without_pag(self, method: ComparedMethod) -> float:
         """The share of runs in which no PAG agrees with all decisions."""
         return float(np.isnan(self.shd[method]).mean())
 

@@ -8,13 +8,13 @@ from consilience.citest.interface import CITest, Progress
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult
 
-__all__ = ["Answers", "testable"]
+__all__ = ["TabledTest", "testable"]
 
 
-class Answers(CITest):
+class TabledTest(CITest):
     """P-values that are there already, for data sets with these variables. What is not in the table is not informative.
 
-    >>> known = Answers({Question("A", "B"): 0.6}, datasets=["AB", "BC"])
+    >>> known = TabledTest({Question("A", "B"): 0.6}, datasets=["AB", "BC"])
     >>> known.test("A", "B").p_value, known.test("A", "C").informative
     (0.6, False)
     """

@@ -12,11 +12,11 @@ import numpy as np
 
 from consilience.reproduction.experiment import Results
 from consilience.reproduction.summary import Cell, Which, cells_of, changed, cohens_d, reductions
-from consilience.simulate.methods import Method
+from consilience.simulate.methods import ComparedMethod
 
 __all__ = ["COMPARISONS", "StudyTable", "grid", "tables_of"]
 
-METHODS = (Method.POOLED, Method.FISHER, Method.FEDCI, Method.JOINT, Method.COORDINATE)
+METHODS = (ComparedMethod.POOLED, ComparedMethod.FISHER, ComparedMethod.FEDCI, ComparedMethod.JOINT, ComparedMethod.COORDINATE)
 COMPARISONS = (
     ("colliders", "original", "CWO vs. original"),
     ("triples", "original", "TWO vs. original"),
@@ -73,7 +73,7 @@ class StudyTable:
 def tables_of(results: Results) -> list[StudyTable]:
     """All tables, in the order of the scenarios."""
     cells = cells_of(results)
-    fedci_only = [m for m in METHODS if m is not Method.POOLED]
+    fedci_only = [m for m in METHODS if m is not ComparedMethod.POOLED]
     tables = [grid(f"accuracy-{which}", f"Accuracy of CI decisions, {_over(which)}", cells, METHODS, _accuracy(which)) for which in Which]
     tables += [
         grid("log-ratio-median", "Median of log(p / p pooled)", cells, fedci_only, lambda c, m: _small(float(np.median(c.log_ratios(m))))),
@@ -100,7 +100,9 @@ def tables_of(results: Results) -> list[StudyTable]:
     return tables
 
 
-def grid(name: str, title: str, cells: Sequence[Cell], methods: Sequence[Method], entry: Callable[[Cell, Method], str]) -> StudyTable:
+def grid(
+    name: str, title: str, cells: Sequence[Cell], methods: Sequence[ComparedMethod], entry: Callable[[Cell, ComparedMethod], str]
+) -> StudyTable:
     """A table as the paper has them: methods and partitions down, sample sizes across."""
     samples = sorted({cell.n for cell in cells})
     partitions = sorted({cell.sites for cell in cells})
@@ -117,11 +119,11 @@ def _over(which: Which) -> str:
     return "all tests" if which is Which.ALL else f"tests of {which} variables"
 
 
-def _accuracy(which: Which) -> Callable[[Cell, Method], str]:
+def _accuracy(which: Which) -> Callable[[Cell, ComparedMethod], str]:
     return lambda cell, method: _three(cell.accuracy(method, which))
 
 
-def _effect(cell: Cell, method: Method) -> str:
+def _effect(cell: Cell, method: ComparedMethod) -> str:
     return _three(cohens_d(cell.differences(method)))
 
 
@@ -134,7 +136,7 @@ def _small(value: float) -> str:
     return f"{value:.3f}" if abs(value) >= 0.0005 or value == 0.0 else f"{value:.0e}"
 
 
-def _iqr(cell: Cell, method: Method) -> float:
+def _iqr(cell: Cell, method: ComparedMethod) -> float:
     low, high = np.percentile(cell.log_ratios(method), [25, 75])
     return float(high - low)
 

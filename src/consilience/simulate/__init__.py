@@ -1,4 +1,4 @@
-"""Synthetic sites: for demonstrations, tests, planning, and the paper's simulation study. Seeds give the same data on every machine.
+"""Synthetic sites: for demonstrations, tests, planning, and the studies of ``reproduction``. Seeds give the same data on every machine.
 
 =================================  =============================================================================
 modules                            what they do
@@ -7,14 +7,7 @@ modules                            what they do
 ``scm``, ``partition``, ``sites``  mixed-kind models with site effects; who holds what; data of several sites
 ``mixed``, ``example``, ``files``  sites of one fixed structure; the paper's first figure; a simulation as files
 ``power``                          how many sites with how many rows an effect needs
-``answers``, ``methods``           a CI test from a table; the five methods of the study
-``design``, ``sizes``              the study's graphs and runs; how many of them
-``runs``, ``store``                one run; results on disk
-``variants``, ``experiment``       candidates of IOD's variants; the whole study
-``summary``, ``tables``            from records to numbers and tables
-``checks``, ``figures``            what must hold; drawings
-``paper``, ``statements``          the paper's numbers; sentences about ours and theirs
-``page``, ``report``               the page that puts them side by side; all files
+``methods``, ``plotting``          the five methods that are compared; what figures have in common
 =================================  =============================================================================
 """
 

@@ -21,7 +21,7 @@ DECISIVE = ("A", "C", ("E",))
 
 
 def introductory_example() -> Simulation:
-    """The data of both sites.
+    """The data of both sites of the paper's first figure, on which Fisher's method finds no graph and fedCI the true one.
 
     Returns
     -------

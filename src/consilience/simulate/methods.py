@@ -31,10 +31,10 @@ from consilience.glm.layout import SiteEffects
 from consilience.protocol.catalogue import AnyRequest
 from consilience.settings.disclosure import Disclosure
 
-__all__ = ["Method", "Outcome", "run_methods"]
+__all__ = ["ComparedMethod", "Outcome", "run_methods"]
 
 
-class Method(StrEnum):
+class ComparedMethod(StrEnum):
     """What is compared: fedCI with the default site effects, as printed, and its coordinate variant; Fisher's method; all rows together."""
 
     FEDCI = "fedci"
@@ -55,13 +55,17 @@ class Method(StrEnum):
 
 
 LABELS = {
-    Method.FEDCI: "fedCI",
-    Method.JOINT: "fedCI (joint)",
-    Method.COORDINATE: "fedCI-CA",
-    Method.FISHER: "Fisher",
-    Method.POOLED: "Pooled",
+    ComparedMethod.FEDCI: "fedCI",
+    ComparedMethod.JOINT: "fedCI (joint)",
+    ComparedMethod.COORDINATE: "fedCI-CA",
+    ComparedMethod.FISHER: "Fisher",
+    ComparedMethod.POOLED: "Pooled",
 }
-EFFECTS = {Method.FEDCI: SiteEffects.PROFILED, Method.JOINT: SiteEffects.JOINT, Method.COORDINATE: SiteEffects.COORDINATE}
+EFFECTS = {
+    ComparedMethod.FEDCI: SiteEffects.PROFILED,
+    ComparedMethod.JOINT: SiteEffects.JOINT,
+    ComparedMethod.COORDINATE: SiteEffects.COORDINATE,
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,21 +78,24 @@ class Outcome:
 
 
 def run_methods(
-    frames: Mapping[str, pl.DataFrame], schema: Schema, questions: Sequence[Question], methods: Sequence[Method] = tuple(Method)
-) -> dict[Method, Outcome]:
+    frames: Mapping[str, pl.DataFrame],
+    schema: Schema,
+    questions: Sequence[Question],
+    methods: Sequence[ComparedMethod] = tuple(ComparedMethod),
+) -> dict[ComparedMethod, Outcome]:
     """Every method's answers to ``questions``, on the frames of several sites.
 
     >>> from consilience.simulate.sites import from_graph
     >>> made = from_graph("A --> B, B --> C", n=300, sites=3, seed=1)
     >>> found = run_methods(made.frames, made.schema, [Question("A", "C"), Question("A", "C", ("B",))])
-    >>> [abs(found[Method.FEDCI].log_p[i] - found[Method.POOLED].log_p[i]) < 1e-6 for i in (0, 1)]
+    >>> [abs(found[ComparedMethod.FEDCI].log_p[i] - found[ComparedMethod.POOLED].log_p[i]) < 1e-6 for i in (0, 1)]
     [True, True]
     """
     tables = {name: Table(frame, schema, name) for name, frame in frames.items()}
     outcomes = {}
     for method in methods:
         start = time.process_time()
-        if method is Method.POOLED:
+        if method is ComparedMethod.POOLED:
             results = Pooled(dict(frames), schema).answer(questions)
             log_p, not_converged = [_log_p(result) for result in results], _failures(results)
         else:
@@ -97,9 +104,9 @@ def run_methods(
     return outcomes
 
 
-def _federated(method: Method, tables: list[Table], schema: Schema, questions: Sequence[Question]) -> tuple[list[float], int]:
+def _federated(method: ComparedMethod, tables: list[Table], schema: Schema, questions: Sequence[Question]) -> tuple[list[float], int]:
     sums = Sums(schema, FitOptions(EFFECTS.get(method, SiteEffects.PROFILED), n_sites=len(tables), disclosure=Disclosure()))
-    if method is Method.FISHER:
+    if method is ComparedMethod.FISHER:
         results = drive(fisher_batch(questions, sums), _summed(tables))
         return [_log_combined(result, sums) for result in results], _failures(results)
     results = drive(batch(questions, sums), _summed(tables))

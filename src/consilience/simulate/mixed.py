@@ -21,7 +21,7 @@ def mixed_sites(
     missing: float = 0.0,
     absent: Mapping[int, Sequence[str]] | None = None,
 ) -> dict[str, pl.DataFrame]:
-    """Split ``n`` rows evenly over ``sites`` sites of the structure A → B → C, A → D ← C, B → E.
+    """Sites of one fixed structure, A → B → C, A → D ← C, B → E, with every kind of variable.
 
     A and B are continuous, C binary, D ordinal (four levels), E multinomial (four levels).
 

@@ -11,7 +11,7 @@ __all__ = ["split_rows", "split_variables"]
 
 
 def split_rows(n: int, sites: int) -> tuple[int, ...]:
-    """``n`` rows over ``sites`` sites, as evenly as possible, the first ones taking what is left over.
+    """Rows over sites, as evenly as possible, the first ones taking what is left over.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def split_rows(n: int, sites: int) -> tuple[int, ...]:
 
 
 def split_variables(variables: Sequence[str], exclusive: Iterable[str], sites: int) -> tuple[tuple[str, ...], ...]:
-    """The variables of each site: the shared ones and one of ``exclusive``, in turn. Without exclusive ones, all.
+    """The variables of each site: the shared ones and one of the exclusive ones, in turn.
 
     Parameters
     ----------

@@ -12,23 +12,23 @@ from pathlib import Path
 from typing import Any
 
 from consilience.errors import MissingPackageError
-from consilience.simulate.methods import Method
+from consilience.simulate.methods import ComparedMethod
 
 __all__ = ["COLOURS", "LINES", "need_matplotlib", "save_svg"]
 
 COLOURS = {
-    Method.POOLED: "#000000",
-    Method.FISHER: "#D55E00",
-    Method.FEDCI: "#0072B2",
-    Method.JOINT: "#56B4E9",
-    Method.COORDINATE: "#009E73",
+    ComparedMethod.POOLED: "#000000",
+    ComparedMethod.FISHER: "#D55E00",
+    ComparedMethod.FEDCI: "#0072B2",
+    ComparedMethod.JOINT: "#56B4E9",
+    ComparedMethod.COORDINATE: "#009E73",
 }
-LINES: dict[Method, Any] = {
-    Method.POOLED: (0, (1, 1.6)),
-    Method.FISHER: (0, (5, 2)),
-    Method.FEDCI: "-",
-    Method.JOINT: "-",
-    Method.COORDINATE: (0, (4, 1.5, 1, 1.5)),
+LINES: dict[ComparedMethod, Any] = {
+    ComparedMethod.POOLED: (0, (1, 1.6)),
+    ComparedMethod.FISHER: (0, (5, 2)),
+    ComparedMethod.FEDCI: "-",
+    ComparedMethod.JOINT: "-",
+    ComparedMethod.COORDINATE: (0, (4, 1.5, 1, 1.5)),
 }
 STYLE = {
     "font.family": "sans-serif",

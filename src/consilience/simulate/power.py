@@ -24,7 +24,7 @@ from consilience.errors import OptionError
 from consilience.graph import DAG
 from consilience.options import check_number, check_option
 from consilience.settings import DEFAULTS, LOCAL
-from consilience.simulate.methods import Method, run_methods
+from consilience.simulate.methods import ComparedMethod, run_methods
 from consilience.simulate.plotting import COLOURS, LINES, save_svg
 from consilience.simulate.randomness import generator
 from consilience.simulate.scm import LEVELS, Floats, Model
@@ -115,7 +115,7 @@ class Power:
     def _draw(self, figure: Any, methods: Sequence[str]) -> None:
         panels = figure.subplots(1, len(methods), sharey=True, squeeze=False)[0]
         for axes, name in zip(panels, methods, strict=True):
-            method = Method(name)
+            method = ComparedMethod(name)
             lines = list(self.table.filter(pl.col("method") == name).group_by("sites", maintain_order=True))
             for i, ((sites,), part) in enumerate(lines):
                 rows, shade = part["rows"].to_list(), SHADES[max(i - len(lines), -len(SHADES))]
@@ -147,7 +147,7 @@ class Power:
         lines = [f"rows per site for power {self.target:g} at level {self.alpha:g}"]
         for row in self.needed().iter_rows(named=True):
             need = f"{row['rows']} rows each (power {row['power']:.2f})" if row["rows"] is not None else "more rows than were tried"
-            lines.append(f"{Method(row['method']).label:14s} {row['sites']:3d} sites: {need}")
+            lines.append(f"{ComparedMethod(row['method']).label:14s} {row['sites']:3d} sites: {need}")
         return "\n".join(lines)
 
 
@@ -167,7 +167,7 @@ def power(
     seed: int = 1,
     jobs: int = LOCAL.jobs,
 ) -> Power:
-    """How often X ⫫ Y | Z is rejected when X, of the first of ``kinds``, has ``effect`` on Y, of the second.
+    """How often X ⫫ Y | Z is rejected when X has an effect on Y: power by simulation.
 
     Parameters
     ----------
@@ -214,10 +214,10 @@ def power(
     >>> found.needed()["rows"].to_list()
     [120]
     """
-    chosen = [Method(check_option("methods", name, tuple(Method))) for name in methods]
+    chosen = [ComparedMethod(check_option("methods", name, tuple(ComparedMethod))) for name in methods]
     pair = as_kind(kinds[0], "X"), as_kind(kinds[1], "Y")
     counts, sizes = _whole("sites", sites, least=1), _whole("rows", rows, least=2)
-    if min(counts) < 2 and any(method is not Method.POOLED for method in chosen):
+    if min(counts) < 2 and any(method is not ComparedMethod.POOLED for method in chosen):
         raise OptionError(f"Methods over several sites need at least two of them; got sites={counts}. Ask for methods=['pooled'] with one.")
     check_number("replications", replications, least=1)
     setting = _Setting(
@@ -271,7 +271,9 @@ def _spread(parent: Kind, child: Kind) -> Floats:
     return np.outer(down, np.arange(1, predictors + 1) / predictors)
 
 
-def _rejects(setting: _Setting, sites: int, rows: int, methods: Sequence[Method], level: float, seed: Sequence[int]) -> dict[Method, bool]:
+def _rejects(
+    setting: _Setting, sites: int, rows: int, methods: Sequence[ComparedMethod], level: float, seed: Sequence[int]
+) -> dict[ComparedMethod, bool]:
     rng = generator(seed)
     model = setting.model(sites, rng)
     frames = {f"site{k}": frame for k, frame in enumerate(model.sample([rows] * sites, rng))}

@@ -125,7 +125,7 @@ class Model:
 
 
 def random_kinds(names: Sequence[str], seed: Seed, *, continuous: int = 2) -> dict[str, str]:
-    """A kind for each variable, all four equally probable, given that at least ``continuous`` of them are continuous.
+    """A kind for each variable, all four equally probable, given that some are continuous.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def random_kinds(names: Sequence[str], seed: Seed, *, continuous: int = 2) -> di
 def random_model(
     mag: MAG, sites: int, seed: Seed, *, kinds: Mapping[str, str | Kind] | None = None, least: float = 0.2, most: float = 1.0
 ) -> Model:
-    """A model on the canonical diagram of ``mag``, with random coefficients and, where ``kinds`` does not say, random kinds.
+    """A model on the canonical diagram of a MAG, with random coefficients.
 
     Parameters
     ----------

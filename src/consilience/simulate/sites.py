@@ -91,7 +91,7 @@ def from_graph(
     kinds: Mapping[str, str | Kind] | None = None,
     exclusive: Iterable[str] = (),
 ) -> Simulation:
-    """``n`` rows in all, from a random model on ``graph``, split evenly over ``sites`` sites.
+    """Data of several sites, from a random model on a graph.
 
     Parameters
     ----------

@@ -9,4 +9,10 @@
 ``shapes``         edges and nodes as elements, and their colours
 ``legend``         what the lines say
 =================  ============================================================
+
+``svg`` registers with ``graph/views.py``, so that a graph can draw itself; theory imports nothing from here.
 """
+
+from consilience.graph.drawing.svg import positions_of, to_svg
+
+__all__ = ["positions_of", "to_svg"]

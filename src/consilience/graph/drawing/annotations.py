@@ -61,6 +61,8 @@ def _beside(curve: Floats, t: float, wide: float, high: float, gap: float) -> li
 def _trouble(note: Box, boxes: Sequence[Box], points: Floats, notes: Sequence[Box]) -> float:
     """How much stands in the way of a note: boxes and notes that it touches count most, then lines."""
     apart = [max(abs(note.x - b.x) - note.wide - b.wide, abs(note.y - b.y) - note.high - b.high) for b in (*boxes, *notes)]
+    # Of several bad places the least bad is taken: what is covered counts by how much, a line through a note less than any box, and a
+    # place far from the middle (0.1 a step, above) only where everything else is equal.
     touched = sum(10.0 + min(-space, 20.0) for space in apart if space < _AIR)
     spaces = note.distance(points).min(axis=1)
     return float(touched + 3.0 * np.clip(1.0 - spaces / _AIR, 0.0, 3.0).sum())

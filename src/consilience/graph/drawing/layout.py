@@ -18,7 +18,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.graph.drawing.crowding import MARGIN, SHORTEST, Terms, cost_of, terms_of
+from consilience.graph.drawing.crowding import MARGIN, SHORTEST, Penalties, cost_of, penalties_of
 
 __all__ = ["place", "separate"]
 
@@ -30,9 +30,9 @@ LATTICE = 10.0
 """Nodes stand on a lattice, so that those in a row or a column stand there exactly."""
 
 _SLACK = 0.01  # of a pixel, for rounding
-_EFFORT = 2500  # terms times starts that the local search improves
-_SWEEPS = 14
-_CROWDED = 8000  # with more terms than this nothing is more readable than a circle
+_EFFORT = 2500  # penalties times starts that the local search improves: ten nodes get all 12, twenty get 4
+_SWEEPS = 14  # sparse graphs stand still after 5 to 12; a bound for the others
+_CROWDED = 8000  # crossings and passings, as of 20 nodes with 120 edges: a search of four seconds no more readable than a circle
 
 
 def place(adjacent: Bools, half: Floats, forward: Bools) -> Floats:
@@ -63,6 +63,7 @@ def separate(positions: Floats, adjacent: Bools, half: Floats) -> Floats:
     with np.errstate(divide="ignore"):  # nodes in one row or column
         factors = ((needed - _SLACK) / np.abs(positions[i] - positions[j])).min(axis=1)
     extent = float(np.ptp(positions, axis=0).max()) or 1.0
+    # Two nodes that almost coincide would blow the whole picture up; from here on only they are pushed apart.
     largest = max(1.0, 260.0 * len(positions) ** 0.5 / extent)
     factor = float(np.clip(factors.max(), 1.0, largest))
     moved = np.round(positions * (factor if factor < 1.5 else 1.4 * factor), 2)  # in another unit than pixels: not too narrow either
@@ -72,7 +73,7 @@ def separate(positions: Floats, adjacent: Bools, half: Floats) -> Floats:
 def _push_apart(positions: Floats, i: Ints, j: Ints, needed: Floats) -> Floats:
     """Move the boxes of each pair that is too close along the axis on which less is missing."""
     moved = positions.copy()
-    for _ in range(2000):
+    for _ in range(2000):  # pairs push each other to and fro in a crowd; a bound, lest two do so for ever
         difference = moved[j] - moved[i]
         missing = needed - np.abs(difference)
         close = np.flatnonzero((missing > _SLACK).all(axis=1))
@@ -128,23 +129,24 @@ def _place_component(adjacent: Bools, half: Floats, forward: Bools) -> Floats:
     if len(half) == 1:
         return np.zeros((1, 2))
     distance = _distances(adjacent)
-    terms = terms_of(adjacent, half, forward, distance)
-    stretch = terms.length.min() + 2.0 * half.mean(axis=0)
-    starts = _starts(adjacent, forward, distance, terms.crossings)
-    size = len(terms.crossings) + len(terms.passings)
+    penalties = penalties_of(adjacent, half, forward, distance)
+    stretch = penalties.length.min() + 2.0 * half.mean(axis=0)
+    starts = _starts(adjacent, forward, distance, penalties.crossings)
+    size = len(penalties.crossings) + len(penalties.passings)
     crowded = size > _CROWDED or adjacent.sum() > max(0.65 * len(half) ** 2, 20)
     turned = np.round(_turned(starts[:1] if crowded else starts, rotations=12 if size < 2000 else 4) * stretch, 3)
     x, y = (np.ascontiguousarray(turned[..., axis].T) for axis in (0, 1))
-    best = np.argsort(np.round(cost_of(x, y, half, terms), 6), kind="stable")
+    # Costs are rounded wherever they are compared: the last bits differ from machine to machine, and ties must not fall with them.
+    best = np.argsort(np.round(cost_of(x, y, half, penalties), 6), kind="stable")
     if crowded:
         x, y = x[:, best[:1]], y[:, best[:1]]
     else:
         kept = _distinct(best, len(starts), most=min(max(_EFFORT // (size + 1), 4), 12))
         x, y = (np.round(values[:, kept] / LATTICE) * LATTICE for values in (x, y))
-        _improve(x, y, half, terms)
-    winner = int(np.argmin(np.round(cost_of(x, y, half, terms), 6)))
-    i, j = terms.pairs.T
-    return _push_apart(np.stack([x[:, winner], y[:, winner]], axis=1), i, j, half[i] + half[j] + terms.margin[:, None])
+        _improve(x, y, half, penalties)
+    winner = int(np.argmin(np.round(cost_of(x, y, half, penalties), 6)))
+    i, j = penalties.pairs.T
+    return _push_apart(np.stack([x[:, winner], y[:, winner]], axis=1), i, j, half[i] + half[j] + penalties.margin[:, None])
 
 
 def _distinct(best: Ints, starts: int, most: int) -> list[int]:
@@ -173,6 +175,8 @@ def _starts(adjacent: Bools, forward: Bools, distance: Floats, crossings: Ints) 
     """Layouts in units of an edge: circles, and what stress majorisation makes of them, of layers and of random points."""
     n = len(adjacent)
     circle = _circle(_circle_order(adjacent, crossings))
+    # Of the circle in the given order only the majorised form is kept: as it is, it has no fewer crossings than the first. Random starts
+    # find layouts to which neither circles nor layers lead.
     scattered = np.random.default_rng(n).random((5, n, 2)) * n**0.5
     raw = np.stack([circle, _circle(np.arange(n)), _layers(adjacent, forward), *scattered])
     return np.concatenate([raw[:3:2], _majorised(raw, distance)])
@@ -242,6 +246,7 @@ def _majorised(layouts: Floats, distance: Floats) -> Floats:
 def _turned(layouts: Floats, rotations: int) -> Floats:
     """Every layout with its longer axis in so many directions, each with its mirror image."""
     x, y = np.moveaxis(layouts - layouts.mean(axis=1, keepdims=True), -1, 0)
+    # Rounded: a symmetrical layout has no longer axis, and the noise of the last bits must not choose one.
     tilt = 0.5 * np.arctan2(np.round((2.0 * x * y).sum(axis=1), 6), np.round((x**2 - y**2).sum(axis=1), 6))
     angles = tilt + np.arange(rotations)[:, None] * 2.0 * np.pi / rotations
     cosine, sine = np.cos(angles)[..., None], np.sin(angles)[..., None]
@@ -249,10 +254,10 @@ def _turned(layouts: Floats, rotations: int) -> Floats:
     return np.stack([turned, turned * (1.0, -1.0)]).reshape(-1, *layouts.shape[1:])
 
 
-def _improve(x: Floats, y: Floats, half: Floats, terms: Terms) -> None:
+def _improve(x: Floats, y: Floats, half: Floats, penalties: Penalties) -> None:
     """Move nodes of all layouts (columns of x and y) to better places, in place."""
     n, layouts = x.shape
-    around = [terms.around(node) for node in range(n)]
+    around = [penalties.around(node) for node in range(n)]
     for sweep in range(_SWEEPS):
         moves = _moves(sweep)
         changed = False
@@ -266,7 +271,7 @@ def _improve(x: Floats, y: Floats, half: Floats, terms: Terms) -> None:
             best = cost.argmin(axis=0)
             changed |= bool(best.any())
             x[node], y[node] = tried_x[best, np.arange(layouts)], tried_y[best, np.arange(layouts)]
-        if not changed and sweep >= 4:
+        if not changed and sweep >= 4:  # before that the steps are still long, and a shorter one may help
             break
 
 

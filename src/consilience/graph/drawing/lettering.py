@@ -50,6 +50,7 @@ def lines_of(label: str) -> list[str]:
     widest = max(WIDEST, min(1.7 * WIDEST, total / (MOST_LINES - 1)))
     lines = _broken(shown, widest)
     longest = max(text_width(word) for word in _WORDS.findall(shown))
+    # The narrowest that takes no more lines: filled from the left, the last line would be one short word.
     for share in np.linspace(1.0 / len(lines), 1.0, 9):
         tighter = _broken(shown, min(max(share * total, longest, 40.0), widest))
         if len(tighter) <= len(lines):
@@ -94,6 +95,7 @@ def text_width(text: str) -> float:
     >>> text_width("Age") < text_width("AGE")
     True
     """
+    # Five per cent of slack: the fonts that stand in for Arial are not as wide to the last pixel, and text must not leave its box.
     return 1.05 * FONT * sum(max(map(_share, cluster)) for cluster in _clusters(text))
 
 

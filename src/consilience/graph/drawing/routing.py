@@ -47,7 +47,7 @@ class Box(NamedTuple):
         return np.array([self.x, self.y]) + 0.5 * np.clip([other.x - self.x, other.y - self.y], -room, room)
 
 
-_STEPS = np.linspace(0.0, 1.0, 41)
+_STEPS = np.linspace(0.0, 1.0, 41)  # of an edge of usual length, a point every two or three pixels
 _WEIGHTS = np.stack([(1.0 - _STEPS) ** 2, 2.0 * _STEPS * (1.0 - _STEPS), _STEPS**2], axis=1)
 _STRAIGHT = [(0.0, 0.5)]
 _BENDS = [(sign * bend, skew) for bend in (0.07, 0.13, 0.22, 0.34, 0.5) for skew in (0.5, 0.3, 0.7) for sign in (1, -1)]
@@ -87,7 +87,7 @@ def routes(boxes: Sequence[Box], ends: Sequence[tuple[int, int]]) -> Floats:
         straight = drawn.take([e])
         trouble.append(float(_near_boxes(straight, boxes, pair)[0] + _near_marks(straight, drawn.take(others[e]))[0]))
     worst = sorted((e for e in range(len(ends)) if trouble[e] > 0.1), key=lambda e: (-round(trouble[e], 6), e))
-    for turn, e in enumerate(worst * 2):
+    for turn, e in enumerate(worst * 2):  # twice: what bends may make room for what has bent before it
         hurried = turn * len(ends) > _EFFORT
         if hurried and turn >= len(worst):
             break

@@ -91,6 +91,8 @@ def edge_shape(line: Line, curve: Floats, box_a: Box, box_b: Box) -> str:
     start, mark_a = _mark(line.at_a, curve, box_a, colour)
     back, mark_b = _mark(line.at_b, curve[::-1], box_b, colour)
     end = 1.0 - back
+    # What lies between two parameters of a quadratic curve is one, too; ``bend`` is its control point. To hide the rest under boxes and
+    # hollow marks instead would need a background colour, which the picture does not have.
     a, b = point_at(curve, start), point_at(curve, end)
     bend = (1.0 - start) * (1.0 - end) * curve[0] + ((1.0 - start) * end + start * (1.0 - end)) * curve[1] + start * end * curve[2]
     straight = abs(float(np.linalg.det(np.stack([b - a, bend - a])))) < 1e-6

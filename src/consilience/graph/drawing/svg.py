@@ -1,7 +1,8 @@
 """A graph as a picture: SVG with the three marks at the ends of its edges.
 
 The steps, each a module: ``lettering`` breaks and measures labels, ``layout`` places nodes where ``crowding`` is least, ``routing``
-bends edges around what is in their way, ``notes`` finds room beside them, ``shapes`` draws, ``legend`` explains. Here they come together.
+bends edges around what is in their way, ``annotations`` finds room beside them, ``shapes`` draws, ``legend`` explains. Here they come
+together.
 
 The picture has no background and follows the reader's light or dark scheme. Labels go into it through :func:`lettering.escaped` only.
 Nothing has an id, so that several pictures can stand on one page.
@@ -10,7 +11,7 @@ Nothing has an id, so that several pictures can stand on one page.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,14 +24,12 @@ from consilience.graph.drawing.lettering import FONT, escaped, half_sizes, lines
 from consilience.graph.drawing.routing import Box, points_of, routes
 from consilience.graph.drawing.shapes import STYLE, Line, edge_shape, mark_name, node_shape, text_shape
 from consilience.graph.marks import ARROW
-
-if TYPE_CHECKING:  # a MixedGraph may draw itself with this module
-    from consilience.graph.mixed import MixedGraph
+from consilience.graph.mixed import MixedGraph
+from consilience.graph.views import Positions, register_painter
 
 __all__ = ["Positions", "draw", "positions_of", "to_svg"]
 
 Floats: TypeAlias = NDArray[np.float64]
-Positions: TypeAlias = Mapping[str, tuple[float, float]]
 
 CORNER = 15.0
 FRAME = 8.0
@@ -85,7 +84,7 @@ def draw(
     """
     if width is not None and not (np.isfinite(width) and width > 0):
         raise OptionError(f"The width of a picture is a positive number of pixels; got {width!r}.")
-    labels = sorted(labels)
+    labels = sorted(labels)  # graphs that are equal are drawn alike, in whatever order their labels are
     index = {label: i for i, label in enumerate(labels)}
     ends = [(index[line.a], index[line.b]) for line in lines]
     texts = [lines_of(label) for label in labels]
@@ -174,3 +173,6 @@ def _picture(
 
 def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+register_painter("svg", to_svg)

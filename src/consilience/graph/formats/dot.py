@@ -14,11 +14,13 @@ from itertools import pairwise
 from consilience.graph.errors import GraphTextError
 from consilience.graph.marks import ARROW, CIRCLE, TAIL, MarkMatrix
 from consilience.graph.text import edge_symbol, marks_from_edges, ordered_pairs
+from consilience.graph.views import register_encoding
 
 __all__ = ["read_dot", "write_dot"]
 
 _SHAPES = {CIRCLE: "odot", ARROW: "normal", TAIL: "none"}
 _MARKS = {shape: mark for mark, shape in _SHAPES.items()} | {"vee": ARROW, "open": ARROW, "dot": CIRCLE}
+# Read by hand: pydot would be one more package, and gives names that keep their quotes.
 _TOKEN = re.compile(
     r"""
     (?P<skip>\s+ | //[^\n]* | /\*.*?\*/ | ^\#[^\n]*)
@@ -177,3 +179,6 @@ def _unquote(token: str) -> str:
     if not token.startswith('"'):
         return token
     return re.sub(r"\\([\"\\])", r"\1", token[1:-1])
+
+
+register_encoding("dot", write_dot, read_dot)

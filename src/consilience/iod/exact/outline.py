@@ -10,22 +10,23 @@ from collections.abc import Iterable
 from itertools import combinations, permutations
 
 from consilience.graph.marksets import MarkSets
-from consilience.iod.exact.engine import graph_of
-from consilience.iod.exact.problem import Problem
-from consilience.iod.exact.program import Clock, Program, TimeIsUp
+from consilience.iod.clock import Clock, TimeIsUp
+from consilience.iod.search_problem import SearchProblem
+from consilience.iod.solver.listing import graph_of
+from consilience.iod.solver.program import Program
 from consilience.iod.summary import MARKS
 
 __all__ = ["outline"]
 
 TRIES = 2000
-"""Classes to look at for one mark before it is called unknown."""
+"""Classes to look at for one mark before it is called unknown: at about a millisecond a class, two seconds for a mark."""
 
 _NAMES = {mark: name for name, mark in MARKS.items()}
 Pair = tuple[int, int]
 End = tuple[int, int, str]
 
 
-def outline(problem: Problem, program: Program, graphs: Iterable[MarkSets], clock: Clock) -> tuple[dict[Pair, str], dict[End, str]]:
+def outline(problem: SearchProblem, program: Program, graphs: Iterable[MarkSets], clock: Clock) -> tuple[dict[Pair, str], dict[End, str]]:
     """What holds in "all", "some" or "none" of the PAGs, or is "unknown": of edges (x, y), x < y, and of marks (x, y, mark) at y.
 
     ``graphs`` are PAGs listed already.
@@ -74,8 +75,9 @@ def _status(*, here: bool | None, elsewhere: bool | None) -> str:
 class _Asked:
     """Whether some PAG has an edge or a mark: True, False, or None where that stayed open."""
 
-    def __init__(self, problem: Problem, program: Program, graphs: Iterable[MarkSets], clock: Clock) -> None:
+    def __init__(self, problem: SearchProblem, program: Program, graphs: Iterable[MarkSets], clock: Clock) -> None:
         self._problem, self._program, self._clock = problem, program, clock
+        # Two questions answer most of it; to ask for each mark by itself would be six for every pair.
         self._shared, self._possible = program.shared(clock), program.possible(clock)
         self._seen: set[End] = set()
         for graph in graphs:

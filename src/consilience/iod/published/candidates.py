@@ -40,6 +40,8 @@ def _may_be_connected(marks: MarkSets, local: Local) -> bool:
 
 
 def _may_induce(marks: MarkSets, x: int, y: int, observed: int) -> bool:
+    # Necessary, not sufficient: that colliders are ancestors of x or y is left out, since the marks that decide it come later. What is
+    # dropped here spares every orientation of the skeleton.
     seen = {(x, v) for v in bits(marks.adjacent[x])}
     queue = list(seen)
     while queue:

@@ -15,7 +15,8 @@ from consilience.iod.validate import is_solution
 __all__ = ["Solutions", "enumerate_pags"]
 
 CHUNK = 32
-"""Skeletons per task."""
+"""Skeletons per task: enough that a process works longer than it takes to hand it the task, and few enough that time limits are kept and
+progress is told, both of which happen between tasks."""
 
 Report = Callable[[int, int], bool]
 

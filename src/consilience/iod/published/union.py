@@ -34,6 +34,7 @@ def unite(n: int, locals_: Sequence[Local], variant: Variant) -> MarkSets:
     for local in locals_:
         for x, y in local.sepsets:
             marks.remove_edge(x, y)
+    # Local graphs with wrong tests may ask for different marks. Either could be right, and the rules never question a mark.
     wanted = _wanted(locals_, variant)
     for (i, j), kinds in wanted.items():
         if len(kinds) == 1 and marks.adjacent[i] >> j & 1:

@@ -3,17 +3,18 @@
 ====================  ==================================================================
 module                part of the page
 ====================  ==================================================================
-``found``             what a report needs to know of a discovery
 ``html``              elements, with everything escaped that is not one
-``words``             the result in sentences
+``sentences``         the result in sentences
 ``tables``            tables, and the one of all tests
 ``graphs``            the summary, the list and the local graphs, drawn alike
 ``sections``          the other sections
 ``reading``           how to read the page
 ``page``              all of it on a page with ``page.css`` and ``page.js``
+``digest``            the little of it that a notebook shows
 ====================  ==================================================================
 """
 
+from consilience.iod.report.digest import render_digest
 from consilience.iod.report.page import render, write_report
 
-__all__ = ["render", "write_report"]
+__all__ = ["render", "render_digest", "write_report"]

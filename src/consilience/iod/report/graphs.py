@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from consilience.graph.drawing.svg import Positions, positions_of, to_svg
 from consilience.graph.graphs import PAG
 from consilience.graph.mixed import Edge
-from consilience.iod.report.found import Found
 from consilience.iod.report.html import Html, el, join, label, labels, listed
+from consilience.iod.report.sentences import counted
 from consilience.iod.report.tables import Column, table
-from consilience.iod.report.words import counted
 from consilience.iod.summary import MARKS, percent
+
+if TYPE_CHECKING:  # a Discovery writes itself with these modules
+    from consilience.iod.discovery import Discovery
 
 __all__ = ["common_positions", "graph_list", "local_graphs", "summary_section"]
 
 DRAWN, LISTED = 20, 500
-"""Graphs that are drawn, and those that are on the page at all."""
+"""Graphs that are drawn, and those that are on the page at all: nobody compares more drawings than that."""
 MANY, WIDE = 10, 560.0
 """More edges than this are folded away; wider drawings (in pixels) need a row of their own."""
 
 
-def common_positions(found: Found) -> Positions:
+def common_positions(found: Discovery) -> Positions:
     """Where the variables stand in all drawings of the page."""
     drawn = [found.summary.union()] if found.summary.complete else list(found.pags[:DRAWN])
     return positions_of(*drawn, *found.local_pags, PAG.parse("").reordered(found.summary.labels))
 
 
-def summary_section(found: Found, positions: Positions) -> Html:
+def summary_section(found: Discovery, positions: Positions) -> Html:
     """What the graphs have in common, as a drawing and as a table."""
     summary = found.summary
     rows = [_pair(row) for row in summary.frame.iter_rows(named=True) if row["edge"] != "none"]
@@ -43,7 +45,7 @@ def summary_section(found: Found, positions: Positions) -> Html:
     )
 
 
-def _any(found: Found) -> bool:
+def _any(found: Discovery) -> bool:
     return bool(len(found.pags)) or not found.complete
 
 
@@ -69,7 +71,7 @@ def _marks(row: Mapping[str, Any], end: str) -> str:
     return ", ".join(words)
 
 
-def graph_list(found: Found, positions: Positions) -> Html:
+def graph_list(found: Discovery, positions: Positions) -> Html:
     """The graphs, best first: some drawn, more as text."""
     if not found.pags:
         return el("p", "There is no graph to show.")
@@ -91,7 +93,7 @@ def graph_list(found: Found, positions: Positions) -> Html:
     return join(parts)
 
 
-def _shared(found: Found) -> set[Edge]:
+def _shared(found: Discovery) -> set[Edge]:
     """Edges that all graphs have, with the same marks."""
     if len(found.pags) < 2:
         return set()
@@ -121,19 +123,19 @@ def _score(score: float) -> Html:
     return el("span", f"score {score:.4g}", class_="score")
 
 
-def _given_up(found: Found, number: int) -> Html | None:
+def _given_up(found: Discovery, number: int) -> Html | None:
     """The decisions that a graph contradicts, where graphs contradict any."""
     given_up = found.contradicted(number)
     return _folded(f"overrules {counted(len(given_up), 'decision')}", listed(one.text for one in given_up)) if given_up else None
 
 
-def _about_scores(found: Found) -> str:
+def _about_scores(found: Discovery) -> str:
     words = "The score of a graph is the weight of the decisions that it contradicts; 0 agrees with every test."
     alike = len(found.pags) > 1 and len({f"{score:.4g}" for score in found.scores}) == 1
     return words + (" All have the same score: no test on these data can tell them apart." if alike else "")
 
 
-def local_graphs(found: Found, positions: Positions) -> Html:
+def local_graphs(found: Discovery, positions: Positions) -> Html:
     """What each data set says on its own."""
     pairs = list(zip(found.datasets, found.local_pags, strict=True))
     figures = [

@@ -10,15 +10,17 @@ import base64
 import hashlib
 from importlib import resources
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from consilience.graph.drawing.shapes import STYLE
 from consilience.iod.report import sections
-from consilience.iod.report.found import Found
 from consilience.iod.report.graphs import common_positions, graph_list, local_graphs, summary_section
 from consilience.iod.report.html import Html, el, listed
 from consilience.iod.report.reading import reading
-from consilience.iod.report.words import counted
+from consilience.iod.report.sentences import counted
+
+if TYPE_CHECKING:  # a Discovery writes itself with these modules
+    from consilience.iod.discovery import Discovery
 
 __all__ = ["render", "write_report"]
 
@@ -29,7 +31,7 @@ class _Section(NamedTuple):
     body: Html
 
 
-def write_report(found: Found, path: str | Path) -> None:
+def write_report(found: Discovery, path: str | Path) -> None:
     """Write a discovery as one HTML page.
 
     >>> import tempfile
@@ -43,7 +45,7 @@ def write_report(found: Found, path: str | Path) -> None:
     Path(path).write_text(render(found), encoding="utf-8")
 
 
-def render(found: Found) -> str:
+def render(found: Discovery) -> str:
     """A discovery as the text of an HTML page."""
     parts = _sections(found)
     graphs = counted(len(found.pags), "graph") if found.complete else f"{len(found.pags):,} or more graphs"
@@ -79,7 +81,7 @@ def render(found: Found) -> str:
     return f"<!doctype html>\n{page}\n"
 
 
-def _sections(found: Found) -> list[_Section]:
+def _sections(found: Discovery) -> list[_Section]:
     positions = common_positions(found)
     parts = [
         _Section("result", "Result", sections.overview(found)),

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from consilience.iod.report.found import Decided, Found
+from consilience.iod.evidence import Decision
 from consilience.iod.report.html import Html, el, join, label, listed
+from consilience.iod.report.sentences import certain, counted, edges_in_words, headline
 from consilience.iod.report.tables import Column, ci_table, decision_counts, table
-from consilience.iod.report.words import certain, counted, edges_in_words, headline
+
+if TYPE_CHECKING:  # a Discovery writes itself with these modules
+    from consilience.iod.discovery import Discovery
 
 __all__ = ["conflicts", "data_sets", "disclosed", "knowledge", "overview", "settings", "tests"]
 
 MOST_SENTENCES = 40
 
 
-def overview(found: Found) -> Html:
+def overview(found: Discovery) -> Html:
     """The result in words and in a few figures."""
     variables = {name for held in found.datasets for name in held}
     figures = [(f"{len(found.pags):,}{'' if found.complete else '+'}", "graph" if len(found.pags) == 1 and found.complete else "graphs")]
@@ -36,7 +40,7 @@ def overview(found: Found) -> Html:
     return join(parts)
 
 
-def data_sets(found: Found) -> Html:
+def data_sets(found: Discovery) -> Html:
     """Which data set has which variable."""
     names = sorted({name for held in found.datasets for name in held})
     held_or_not = {True: _cell("●", "yes"), False: _cell("·", "no")}
@@ -57,12 +61,12 @@ def _cell(sign: str, words: str) -> Html:
     return el("td", el("span", sign, aria_hidden="true"), el("span", words, class_="unseen"), class_=words)
 
 
-def _never_together(found: Found, names: Sequence[str]) -> int:
+def _never_together(found: Discovery, names: Sequence[str]) -> int:
     together = {(x, y) for held in found.datasets for x in held for y in held if x < y}
     return len(names) * (len(names) - 1) // 2 - len(together)
 
 
-def conflicts(found: Found) -> Html:
+def conflicts(found: Discovery) -> Html:
     """Decisions that cannot hold together, and those that were given up."""
     parts: list[Html] = []
     if found.conflicts:
@@ -83,20 +87,20 @@ def conflicts(found: Found) -> Html:
     return join(parts)
 
 
-def _decisions(decisions: Iterable[Decided]) -> Html:
+def _decisions(decisions: Iterable[Decision]) -> Html:
     return listed(
         join([decision.text, None if decision.weight is None else el("span", f" weight {decision.weight:.3g}", class_="score")])
         for decision in decisions
     )
 
 
-def knowledge(found: Found) -> Html:
+def knowledge(found: Discovery) -> Html:
     """What was known before."""
     lines = [] if found.knowledge is None else found.knowledge.lines()
     return listed(lines) if lines else el("p", "None was given.")
 
 
-def tests(found: Found) -> Html:
+def tests(found: Discovery) -> Html:
     """All CI tests."""
     words = ", ".join(f"{count:,} {decision}" for decision, count in decision_counts(found).items() if count)
     text = (
@@ -106,7 +110,7 @@ def tests(found: Found) -> Html:
     return join([el("p", text), ci_table(found)])
 
 
-def disclosed(found: Found) -> Html:
+def disclosed(found: Discovery) -> Html:
     """What left each site."""
     if found.disclosed is None:
         return el("p", "The test kept no ledger: its data were in one place, or it asked a known graph.")
@@ -126,7 +130,7 @@ def disclosed(found: Found) -> Html:
     return join([el("p", text), table(columns, rows, caption="Totals from the sites' ledgers", name="ledgers")])
 
 
-def settings(found: Found) -> Html:
+def settings(found: Discovery) -> Html:
     """How it was done, and with which software."""
     options: dict[str, object] = {
         "engine": found.engine,

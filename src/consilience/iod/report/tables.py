@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from consilience.iod.report.found import Found
 from consilience.iod.report.html import Html, el, label, labels
-from consilience.iod.report.words import counted, format_p
+from consilience.iod.report.sentences import counted, format_p
+
+if TYPE_CHECKING:  # a Discovery writes itself with these modules
+    from consilience.iod.discovery import Discovery
 
 __all__ = ["Column", "ci_table", "decision_counts", "table"]
 
 MOST_ROWS = 5000
-"""Tests on the page; more would make it slow."""
+"""Tests on the page: some two megabytes of table; more would make it slow."""
 DECISIONS = ("independent", "dependent", "uninformative")
 
 
@@ -41,7 +43,7 @@ def table(columns: Sequence[Column], rows: Sequence[Html], *, caption: str, sort
     return el("div", inside, class_="scroll", tabindex=0, role="region", aria_label=caption)
 
 
-def ci_table(found: Found) -> Html:
+def ci_table(found: Discovery) -> Html:
     """Every test with its p-value and what was decided; with choices of a variable and of a decision."""
     names = sorted({name for held in found.datasets for name in held})
     index = {name: i for i, name in enumerate(names)}
@@ -81,7 +83,7 @@ def ci_table(found: Found) -> Html:
     return Html((cut or "") + _choices(names) + table(columns, rows, caption=caption, name="ci"))
 
 
-def decision_counts(found: Found) -> dict[str, int]:
+def decision_counts(found: Discovery) -> dict[str, int]:
     """How many tests ended in which decision."""
     tests = found.tests.select("p_value", "informative").iter_rows()
     decisions = [_decision(p, found.alpha, informative=informative) for p, informative in tests]

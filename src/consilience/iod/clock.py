@@ -1,0 +1,41 @@
+"""How long a search may take, and whom it tells that it goes on. Both engines and the solver below them look at it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+__all__ = ["Clock", "TimeIsUp"]
+
+
+class TimeIsUp(Exception):  # noqa: N818  not an error: the caller returns what it has
+    """The time limit has been reached."""
+
+
+class Clock:
+    """When to stop, and whom to tell that work goes on. ``tell`` may raise: that cancels the search.
+
+    >>> clock = Clock(time_limit=0.0, tell=print)
+    >>> try:
+    ...     clock.tick()
+    ... except TimeIsUp:
+    ...     print("time is up")
+    solving
+    time is up
+    """
+
+    def __init__(self, time_limit: float | None = None, tell: Callable[[str], None] | None = None) -> None:
+        self._time_limit = time_limit
+        self._end = None if time_limit is None else time.monotonic() + time_limit
+        self._tell = tell or (lambda _: None)
+        self.words = "solving"
+
+    def again(self) -> Clock:
+        """The same time once more, from now on."""
+        return Clock(self._time_limit, self._tell)
+
+    def tick(self) -> None:
+        """Tell, and raise :class:`TimeIsUp` if it is."""
+        self._tell(self.words)  # before the limit is looked at: who cancels must be heard even where there is no limit
+        if self._end is not None and time.monotonic() >= self._end:
+            raise TimeIsUp

@@ -1,0 +1,30 @@
+"""The little of a discovery that a notebook shows: a headline and the drawing of its summary."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from consilience.iod.report.html import Html, el
+from consilience.iod.report.sentences import counted, edges_in_words, headline
+
+if TYPE_CHECKING:  # a Discovery shows itself with this module
+    from consilience.iod.discovery import Discovery
+
+__all__ = ["render_digest"]
+
+
+def render_digest(found: Discovery) -> str:
+    """A headline, what the result rests on, and what the graphs have in common, as a piece of a page.
+
+    >>> import consilience as cs
+    >>> found = cs.discover(cs.Oracle(cs.PAG.parse("A o-> C, B o-> C"), datasets=["ABC"]))
+    >>> render_digest(found)[:86]
+    '<div class="consilience-discovery"><p><strong>Exactly one graph agrees with every data'
+    """
+    rests_on = f"{counted(len(found.datasets), 'data set')}, {counted(found.tests.height, 'test')} at α = {found.alpha:g}."
+    return el(
+        "div",
+        el("p", el("strong", headline(found)), " ", edges_in_words(found), " From ", rests_on),
+        el("figure", Html(found.summary.to_svg())),
+        class_="consilience-discovery",
+    )

@@ -1,0 +1,184 @@
+"""A logic program whose answers are MAGs, and the solver that finds them, one Markov equivalence class at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+import clingo
+
+from consilience.graph.marks import ARROW, TAIL
+from consilience.graph.marksets import MarkSets
+from consilience.graph.triples import triples_with_order_marks
+from consilience.iod.clock import Clock, TimeIsUp
+from consilience.iod.solver.deduction import Deduced
+
+__all__ = ["PRICE", "Marks", "Program", "facts_of"]
+
+PRICE = 1000
+"""Weights are passed to the solver as whole numbers of this fraction of one: a thousandth is 0.1% of a p-value, and none is that exact."""
+
+TICK = 0.2
+"""Seconds between looks at the clock while the solver works: soon enough for a person who cancels."""
+
+
+@cache
+def _rules() -> str:
+    here = files("consilience.iod.solver")
+    return "\n".join(here.joinpath(f"{name}.lp").read_text(encoding="utf-8") for name in ("mag", "inducing", "agreement", "decisions"))
+
+
+def facts_of(name: str, rows: Iterable[Sequence[int]]) -> str:
+    """Facts as text.
+
+    >>> facts_of("may", [(0, 1), (1, 2)])
+    'may(0,1).may(1,2).'
+    """
+    return "".join(f"{name}({','.join(map(str, row))})." for row in rows)
+
+
+class Marks(NamedTuple):
+    """Edges (x, y), x < y, and arrowheads and tails (x, y) at y on the edge x–y."""
+
+    edges: set[tuple[int, ...]]
+    arrows: set[tuple[int, ...]]
+    tails: set[tuple[int, ...]]
+
+
+class Program:
+    """MAGs over nodes 0 … n-1 that satisfy ``facts`` under the rules of the ``.lp`` files.
+
+    ``deduced`` says which edges and ancestral relations are open. Literals are the solver's numbers; a negative number denies. Answers give
+    up decisions of the weight ``bound`` at most, if it is set.
+    """
+
+    def __init__(self, deduced: Deduced, facts: str, *, selection_bias: bool = False) -> None:
+        self.n = n = deduced.n
+        self.bound: int | None = None
+        pairs = [(x, y) for x in range(n) for y in range(x + 1, n) if not deduced.apart[x] >> y & 1]
+        ordered = [(x, y) for x in range(n) for y in range(n)]
+        sure = [(x, y) for x, y in ordered if deduced.ancestor[x] >> y & 1]
+        perhaps = [(x, y) for x, y in ordered if not (deduced.ancestor[x] | deduced.never[x]) >> y & 1]
+        basis = facts_of("may", pairs) + facts_of("maximal", pairs) + facts_of("sure", sure) + facts_of("perhaps", perhaps)
+        basis += facts_of("selectable", [(v,) for v in range(n) if selection_bias and not deduced.pointed >> v & 1])
+        # Branch and bound with linear steps: every answer is better than the last, so there is a best one whenever time is up.
+        # Strategies that start from unsatisfiable cores come from the other side and have no answer before the last.
+        self._control = clingo.Control(["--warn=none", "--models=0", "--opt-strategy=bb,lin"])
+        self._control.add("base", [], basis + facts + _rules())
+        self._control.ground([("base", [])])
+        self._adjacent = self._literals("adj", 2)
+        self._heads = self._literals("head", 2)
+        self._tails = self._literals("tail", 2)
+        self._colliders = self._literals("collider", 3)
+        self._holds = {key[0]: literal for key, literal in self._literals("holds", 1).items()}
+
+    def _literals(self, name: str, arity: int) -> dict[tuple[int, ...], int]:
+        found = self._control.symbolic_atoms.by_signature(name, arity)
+        return {tuple(term.number for term in atom.symbol.arguments): atom.literal for atom in found}
+
+    def _configure(self, optimise: str | None = None, enumerate_by: str = "auto") -> None:
+        solve: Any = self._control.configuration.solve
+        solve.opt_mode = optimise or ("ignore" if self.bound is None else f"enum,{self.bound}")
+        solve.enum_mode = enumerate_by
+
+    def _models(self, assumptions: Sequence[int], clock: Clock) -> Iterator[clingo.Model]:
+        # Asynchronous, or nobody could look at the clock, and no exception could leave, until the solver is done.
+        with self._control.solve(assumptions=list(assumptions), yield_=True, async_=True) as handle:
+            while True:
+                handle.resume()
+                while not handle.wait(TICK):
+                    clock.tick()
+                model = handle.model()
+                if model is None:
+                    return
+                yield model
+                clock.tick()
+
+    def holds(self, number: int) -> int:
+        """The literal that says that decision ``number`` holds."""
+        return self._holds[number]
+
+    def head(self, x: int, y: int) -> int | None:
+        """The literal that says that there is an edge x–y with an arrowhead at y; None if there cannot be."""
+        return self._heads.get((x, y))
+
+    def tail(self, x: int, y: int) -> int | None:
+        """The literal that says that there is an edge x–y with a tail at y; None if there cannot be."""
+        return self._tails.get((x, y))
+
+    def classes(self, clock: Clock, assumptions: Sequence[int] = ()) -> Iterator[MarkSets]:
+        """A MAG of every class, each class once: the class of an answer is excluded before the next is sought."""
+        self._configure()
+        for model in self._models(assumptions, clock):
+            mag = self._graph(model)
+            yield mag
+            model.context.add_clause([-literal for literal in self.signature(mag)])
+
+    def _graph(self, model: clingo.Model) -> MarkSets:
+        # By literals, not by the symbols of the model, which would have to be made and taken apart for every answer. What the deduction
+        # excludes was never grounded and has no literal: a head that cannot be is a tail.
+        mag = MarkSets.empty(self.n)
+        heads, is_true = self._heads, model.is_true
+        for (x, y), literal in self._adjacent.items():
+            if is_true(literal):
+                at_x, at_y = heads.get((y, x)), heads.get((x, y))
+                mag.add_edge(
+                    x,
+                    y,
+                    ARROW if at_x is not None and is_true(at_x) else TAIL,
+                    ARROW if at_y is not None and is_true(at_y) else TAIL,
+                )
+        return mag
+
+    def signature(self, mag: MarkSets) -> list[int]:
+        """Literals that hold in the MAGs of this one's class and nowhere else: its adjacencies, and its triples with order."""
+        found = [literal if mag.adjacent[x] >> y & 1 else -literal for (x, y), literal in self._adjacent.items()]
+        for triple, (collider, _) in triples_with_order_marks(mag).items():
+            literal = self._colliders.get(triple)
+            if literal is not None:  # without an atom, it is a collider in no answer
+                found.append(literal if collider else -literal)
+        return found
+
+    def core(self, clock: Clock, assumptions: Sequence[int]) -> list[int] | None:
+        """Some of ``assumptions`` that no MAG has together; None if one has all of them."""
+        self._configure("ignore")
+        with self._control.solve(assumptions=list(assumptions), yield_=True, async_=True) as handle:
+            while not handle.wait(TICK):
+                clock.tick()
+            return None if handle.model() is not None else list(handle.core())
+
+    def optimum(self, clock: Clock) -> tuple[int, bool] | None:
+        """The least weight of decisions that have to be given up, and whether it is proved; if time runs out, the best so far.
+
+        None if there is no answer whatever is given up.
+        """
+        self._configure("opt")
+        best: int | None = None
+        try:
+            for model in self._models((), clock):
+                best = model.cost[0] if model.cost else 0
+                clock.words = f"weighing decisions against each other (at most {best / PRICE:.2f} to be given up)"
+        except TimeIsUp:
+            if best is None:
+                raise
+            return best, False
+        return None if best is None else (best, True)
+
+    def shared(self, clock: Clock, assumptions: Sequence[int] = ()) -> Marks:
+        """What all answers have in common."""
+        return self._consequences("cautious", clock, assumptions, unless=(False,))
+
+    def possible(self, clock: Clock, assumptions: Sequence[int] = ()) -> Marks:
+        """What some answer has."""
+        return self._consequences("brave", clock, assumptions, unless=(False, None))
+
+    def _consequences(self, mode: str, clock: Clock, assumptions: Sequence[int], unless: tuple[bool | None, ...]) -> Marks:
+        # The solver comes closer with every model; of what it has not decided at the last one, all is shared and nothing is possible.
+        self._configure(enumerate_by=mode)
+        found = Marks(set(), set(), set())
+        for model in self._models(assumptions, clock):
+            parts = (self._adjacent, self._heads, self._tails)
+            found = Marks(*({key for key, literal in part.items() if model.is_consequence(literal) not in unless} for part in parts))
+        return found

@@ -1,0 +1,61 @@
+"""A summary as a picture: one graph with every edge that occurs, whose lines say in how many PAGs it does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from consilience.graph.drawing.shapes import DASHED, DOTTED, OPEN, SOLID, Line
+from consilience.graph.drawing.svg import draw
+from consilience.graph.marks import ARROW, CIRCLE, TAIL
+from consilience.graph.views import Positions
+from consilience.iod.summary import ALL, SOME, UNKNOWN, SummaryEdge, percent
+
+if TYPE_CHECKING:
+    from consilience.iod.summary import Summary
+
+__all__ = ["draw_summary"]
+
+_PATTERNS = {ALL: SOLID, SOME: DASHED, UNKNOWN: DOTTED}
+
+
+def draw_summary(
+    summary: Summary, *, width: float | None = None, positions: Positions | None = None, title: str | None = None, embedded: bool = False
+) -> str:
+    """The summary as SVG; the options are those of :func:`consilience.graph.drawing.svg.to_svg`."""
+    of_all = "What the PAGs have in common"
+    name = title or (of_all if summary.count is None else f"What holds in {summary.count:,} PAG{'' if summary.count == 1 else 's'}")
+    lines = [_line(edge) for edge in summary.edges()]
+    said = (name, f"{name}: {summary}", f"{'; '.join(summary.lines()) or str(summary)}.")
+    legend = _legend(summary, lines)
+    return draw(summary.labels, lines, said, width=width, positions=positions, legend=legend, embedded=embedded)
+
+
+def _line(edge: SummaryEdge) -> Line:
+    at_a, at_b = (OPEN if mark is None else mark for mark in (edge.at_a, edge.at_b))
+    note = percent(edge.share) if edge.status == SOME and edge.share is not None else ""
+    return Line(edge.a, edge.b, at_a, at_b, edge.words, _PATTERNS[edge.status], note)
+
+
+def _legend(summary: Summary, lines: Sequence[Line]) -> list[Line | str]:
+    """What the lines say, for those kinds that occur only."""
+    count = summary.count
+    if count == 0:
+        return ["No graph agrees with all decisions."]
+    if not lines:
+        return ["No edge in any graph."]
+    every = "in every graph" if count is None else "in the one graph" if count == 1 else f"in all {count:,} graphs"
+    entries: list[Line | str] = [Line("", "", TAIL, TAIL, every)]
+    patterns = {line.pattern for line in lines}
+    if DASHED in patterns:
+        entries.append(Line("", "", TAIL, TAIL, "in some, with their share" if count else "in some", DASHED))
+    if DOTTED in patterns:
+        entries.append(Line("", "", TAIL, TAIL, "not known: all, some or none", DOTTED))
+    ends = {(line.at_a, line.at_b) for line in lines}
+    if count != 1 and {mark for pair in ends for mark in pair} & {ARROW, CIRCLE}:
+        entries.append(Line("", "", CIRCLE, ARROW, "a mark on which they agree"))
+    if any(OPEN in pair for pair in ends):
+        entries.append(Line("", "", TAIL, OPEN, "they differ on the mark" + ("" if summary.complete else ", or it is not known")))
+    if (ARROW, ARROW) in ends:
+        entries.append(Line("", "", ARROW, ARROW, "a common cause that nobody measured"))
+    return entries

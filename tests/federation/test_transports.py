@@ -42,7 +42,7 @@ from consilience.federation.wire import (
     encode_wire,
     frames,
 )
-from tests.federation.conformance import CLIENTS, MEMBERS, SCHEMA, TransportConformance, federated, local, participants
+from tests.federation.conformance import CLIENTS, MEMBERS, SCHEMA, CarriedConformance, TransportConformance, federated, local, participants
 
 to_site = msgspec.msgpack.Decoder(RunMessage)
 to_server = msgspec.msgpack.Decoder(RunReply)
@@ -108,12 +108,12 @@ class TestLocal(TransportConformance):
         return local(**terms)
 
 
-class TestRemote(TransportConformance):
+class TestRemote(CarriedConformance):
     def make(self, **terms: Any) -> Transport:
         return remote(**terms)
 
 
-class TestJournalled(TransportConformance):
+class TestJournalled(CarriedConformance):
     def make(self, **terms: Any) -> Transport:
         return Journalled(remote(**terms), ListJournal())
 

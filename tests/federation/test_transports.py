@@ -113,6 +113,7 @@ class TestRemote(CarriedConformance):
         return remote(**terms)
 
 
+@pytest.mark.slow
 class TestJournalled(CarriedConformance):
     def make(self, **terms: Any) -> Transport:
         return Journalled(remote(**terms), ListJournal())
@@ -123,6 +124,7 @@ def links_of(**terms: Any) -> tuple[LoopLinks, RemoteTransport]:
     return links, RemoteTransport(links, MEMBERS, SCHEMA)
 
 
+@pytest.mark.slow
 def test_a_site_that_is_lost_and_back_costs_a_run_and_no_bit() -> None:
     wanted = federated(local()).test_all(max_given=1)
     for at in range(1, 9):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 
 from consilience.graph import PAG, Oracle, normalised_shd
 from consilience.reproduction.design import Run, study_graphs
@@ -50,6 +51,7 @@ def test_the_table_answers_like_the_test_it_was_made_from() -> None:
     assert not table.test(a, e).informative
 
 
+@pytest.mark.slow
 def test_a_run_depends_on_its_seed_alone() -> None:
     graph = study_graphs(1)[0]
     first, again, other = (do_run(Run(r, 0, 500, 4), graph, [Method.POOLED]) for r in (0, 0, 1))

@@ -445,6 +445,7 @@ class _Refusing:
         raise ConnectionClosedError(Close(FORBIDDEN, "no\x1b"), None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("welcome", [False, True])
 def test_a_site_whose_proof_is_refused_stops_after_five_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, welcome: bool) -> None:
     said: list[str] = []

@@ -48,3 +48,10 @@ def test_every_decision_is_in_the_list_and_has_its_parts() -> None:
         assert f"({page.name})" in index
         heads = [line[3:].split()[0] for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("## ")]
         assert heads == ["Context", "Decision", "Consequences", "Rejected"], page.name
+
+
+def test_hooks_are_the_tools_of_this_project() -> None:
+    """Nothing is downloaded before a commit."""
+    text = (PROJECT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    assert "://" not in text
+    assert {line.split()[-1] for line in text.splitlines() if "repo:" in line} == {"local"}

@@ -6,13 +6,16 @@ BIN    := $(VENV)/bin
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint browser bench service-bench calibration reproduction scale clean
+.PHONY: demo quick test lint browser bench service-bench calibration reproduction scale clean
 
 demo: $(VENV)/.installed        ## set up and run the main job on embedded defaults
 	$(BIN)/consilience demo
 
-test: lint browser              ## set up, lint, type-check, run all tests
-	$(BIN)/pytest -n 2 --dist worksteal
+quick: lint                     ## lint, types, and the tests that are not slow; what took a second all the same is listed and wants the mark
+	$(BIN)/pytest -n 2 --dist worksteal -q -m "not slow" --durations=10 --durations-min=1 src tests README.md
+
+test: lint browser              ## set up, lint, type-check, run all tests, measure coverage
+	$(BIN)/pytest -n 2 --dist worksteal --cov
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -62,4 +65,4 @@ $(VENV)/.peers: $(VENV)/.dev
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .coverage .coverage.* htmlcov

@@ -23,7 +23,7 @@ True
 """
 
 from consilience import errors, simulate
-from consilience.citest import CIResult, CITest, Direction
+from consilience.citest import CIResult, CITest, Direction, Question
 from consilience.data import Kind, Schema, Variable
 from consilience.federation import Client, Server, fisher, pooled
 from consilience.graph import DAG, MAG, PAG, Oracle, normalised_shd, shd
@@ -44,6 +44,7 @@ __all__ = [
     "Kind",
     "Knowledge",
     "Oracle",
+    "Question",
     "Schema",
     "Server",
     "Summary",

@@ -121,6 +121,7 @@ def test_without_site_effects_methods_agree_on_another_number(files: list[str]) 
     assert fedci["p_value"] != pytest.approx(ask("A", "D", *files)["p_value"], rel=1e-3)
 
 
+@pytest.mark.slow
 def test_kinds_and_levels_may_be_declared(files: list[str]) -> None:
     """D is ordinal as read (one slope); as a multinomial response it has one per level, as a number it is Gaussian."""
 
@@ -236,6 +237,7 @@ def test_data_that_cannot_answer_are_exit_code_3(tmp_path: Path) -> None:
     assert "not informative: " in found.stdout
 
 
+@pytest.mark.slow
 def test_the_demonstration_prints_its_table() -> None:
     found = invoke("demo", "--n", "300", "--seed", "1")
     assert found.exit_code == 0

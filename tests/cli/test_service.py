@@ -28,6 +28,7 @@ def init(home: Path, *words: str) -> Result:
     return run("server", "init", "--home", str(home), "--owner", "ada", "--password-stdin", *words, input=PASSWORD)
 
 
+@pytest.mark.slow
 def test_init_makes_a_server_that_only_its_owner_can_read(tmp_path: Path) -> None:
     result = init(tmp_path / "home", "--self-signed", "study.example", "--self-signed", "10.0.0.1")
     assert result.exit_code == 0, result.output
@@ -93,6 +94,7 @@ def test_without_the_extra_the_way_out_is_said(monkeypatch: pytest.MonkeyPatch) 
         assert "consilience[service]" in str(result.exception)
 
 
+@pytest.mark.slow
 def test_the_library_and_its_command_line_import_without_the_extra() -> None:
     extra = "{'fastapi', 'uvicorn', 'websockets', 'httpx', 'argon2', 'starlette', 'pydantic'}"
     code = f"import sys, consilience, consilience.cli.app; found = {extra} & set(sys.modules); assert not found, found"

@@ -1,12 +1,19 @@
-"""What every transport must do, whatever carries the messages: subclass :class:`TransportConformance` and say how to make one."""
+"""What every transport must do, whatever carries the messages: subclass :class:`TransportConformance` and say how to make one.
+
+A transport that is not the local one is a :class:`CarriedConformance`: it must also give the local one's bits.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
+from scipy import stats
 
-from consilience import errors
+import consilience as cs
+from consilience import CIResult, CITest, Question, errors
 from consilience.data.schema import unite
 from consilience.federation import FederatedTest
 from consilience.federation.site.half import SiteHalf
@@ -38,6 +45,39 @@ def federated(transport: Transport, **terms: Any) -> FederatedTest:
     return FederatedTest(SCHEMA, Terms(**terms), DATASETS, transport)
 
 
+def in_one_place(effects: SiteEffects = SiteEffects.PROFILED, method: Method = Method.FEDCI) -> CITest:
+    """What the terms mean, computed without any transport: on all rows together, or for Fisher's method site by site."""
+    return FisherByHand() if method is Method.FISHER else cs.pooled(CLIENTS, site_effects=effects is not SiteEffects.NONE)
+
+
+class FisherByHand(CITest):
+    """-2 Σ log p over the sites that can test, each alone with its rows, against χ² with two degrees of freedom a site."""
+
+    variables, datasets = tuple(SCHEMA), tuple(DATASETS)
+
+    def answer(self, questions: Sequence[Question], progress: Any = None) -> list[CIResult]:
+        alone = [cs.pooled([client], schema=SCHEMA).answer(questions) for client in CLIENTS]
+        return [self._combined(question, answers) for question, answers in zip(questions, zip(*alone, strict=True), strict=True)]
+
+    def _combined(self, question: Question, answers: Sequence[CIResult]) -> CIResult:
+        able = [answer for answer in answers if answer.informative]
+        p_value = stats.chi2.sf(sum(-2 * np.log(answer.p_value) for answer in able), 2 * len(able))
+        return question.result(p_value, n=sum(answer.n for answer in able), contributors=len(able))
+
+
+def counting(transport: Transport) -> list[int]:
+    """The lengths of all sums that the transport returns from now on."""
+    lengths, ask = [], transport.ask
+
+    def counted(request: Any, announced: Any) -> Any:
+        total = ask(request, announced)
+        lengths.append(len(total))
+        return total
+
+    transport.ask = counted  # type: ignore[method-assign]
+    return lengths
+
+
 class TransportConformance:
     """The suite. :meth:`make` gives a transport over ``CLIENTS``, in the order of their names, on the given terms."""
 
@@ -45,16 +85,28 @@ class TransportConformance:
         raise NotImplementedError
 
     @pytest.mark.parametrize("terms", TERMS, ids=[*SiteEffects, Method.FISHER])
-    def test_it_gives_the_bits_of_the_local_one(self, terms: dict[str, Any]) -> None:
-        wanted = federated(local(**terms), **terms).test_all(max_given=1)
-        assert federated(self.make(**terms), **terms).test_all(max_given=1).equals(wanted)
+    def test_it_gives_what_rows_in_one_place_give(self, terms: dict[str, Any]) -> None:
+        """Not the numbers of another transport, which could be wrong in the same way."""
+        found, wanted = federated(self.make(**terms), **terms).test_all(max_given=1), in_one_place(**terms).test_all(max_given=1)
+        exact = ["x", "y", "given", "n", "contributors", "informative"]
+        assert found.select(exact).equals(wanted.select(exact))
+        np.testing.assert_allclose(found["p_value"], wanted["p_value"], rtol=1e-6)
+
+    def test_a_sum_is_the_plain_sum_over_sites(self) -> None:
+        """The numbers of a survey, counted by hand: who has the variables, and how many complete rows."""
+        sets = (("A", "B"), ("A", "B", "C", "D"))
+        found = self.make().ask(Survey(sets), [])
+        rows = [[client.frame.drop_nulls(list(names)).height for client in CLIENTS] for names in sets]
+        assert found[:4].tolist() == [4.0, sum(rows[0]), 4.0, sum(rows[1])]
+        assert sum(rows[1]) < sum(rows[0]) < sum(client.frame.height for client in CLIENTS)
 
     def test_rounds_and_bytes_are_counted(self) -> None:
-        test, wanted = federated(self.make()), federated(local())
+        """A round is a sum; a number is sixteen bytes from each of four sites, and the questions are on top of that."""
+        transport = self.make()
+        lengths, test = counting(transport), federated(transport)
         test.test_all(max_given=1)
-        wanted.test_all(max_given=1)
-        assert test.rounds == wanted.rounds
-        assert test.bytes == pytest.approx(wanted.bytes, rel=0.05)
+        assert test.rounds == len(lengths) > 3
+        assert test.bytes > 4 * 16 * sum(lengths)
 
     def test_counts_are_announced_once_in_a_run(self) -> None:
         """Twice the same, and anew after a drop-out; a transport that forgot would be refused by every site."""
@@ -85,3 +137,19 @@ class TransportConformance:
         assert transport.names == tuple(MEMBERS)
         transport.drop("site2")
         assert transport.names == ("site0", "site1", "site3")
+
+
+class CarriedConformance(TransportConformance):
+    """And what a transport that carries messages must do besides: exactly what the local one does."""
+
+    @pytest.mark.parametrize("terms", TERMS, ids=[*SiteEffects, Method.FISHER])
+    def test_it_gives_the_bits_of_the_local_one(self, terms: dict[str, Any]) -> None:
+        wanted = federated(local(**terms), **terms).test_all(max_given=1)
+        assert federated(self.make(**terms), **terms).test_all(max_given=1).equals(wanted)
+
+    def test_rounds_and_bytes_are_those_of_the_local_one(self) -> None:
+        test, wanted = federated(self.make()), federated(local())
+        test.test_all(max_given=1)
+        wanted.test_all(max_given=1)
+        assert test.rounds == wanted.rounds
+        assert test.bytes == pytest.approx(wanted.bytes, rel=0.05)

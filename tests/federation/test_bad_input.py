@@ -310,7 +310,7 @@ def test_a_question_may_be_asked_again(make: Callable[..., cs.CITest], question:
 
 
 @makers
-@pytest.mark.parametrize("most", [None, 0, -1])
+@pytest.mark.parametrize("most", [None, 0])
 def test_a_study_with_nothing_to_ask(make: Callable[..., cs.CITest], most: int | None) -> None:
     one = make([cs.Client("muenster", frame().select("A"))])
     assert one.test_all(max_given=most).height == 0

@@ -247,6 +247,7 @@ def test_with_site_effects_no_location_is_asked_for(effects: str) -> None:
 # Fisher's method
 
 
+@pytest.mark.slow
 def test_fisher_combines_the_p_values_of_the_sites_own_tests() -> None:
     clients = mixed_clients(3, absent={2: ["B"]}, missing=0.03)
     server = cs.fisher(clients)

@@ -98,6 +98,7 @@ def test_a_fit_along_a_barrier_goes_on_with_the_others() -> None:
             assert [d.statistic for d in got.directions] == pytest.approx([d.statistic for d in want.directions], rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gone", range(4))
 def test_any_client_may_vanish_in_the_middle_of_a_fit(gone: int) -> None:
     """Those asked before it have answered that round, those after it have not."""

@@ -62,6 +62,7 @@ def test_no_site_effects_equals_pooled_rows_without_a_site_factor() -> None:
         assert_same(got, want)
 
 
+@pytest.mark.slow
 def test_clients_in_any_order_and_rows_split_in_any_way() -> None:
     clients = random_study(11, sites=(4, 4))
     asked = questions(11)
@@ -87,6 +88,7 @@ def test_a_site_that_lacks_a_variable_changes_nothing() -> None:
     assert with_it.directions == without.directions
 
 
+@pytest.mark.slow
 def test_a_batch_gives_what_single_tests_give() -> None:
     clients = random_study(3)
     asked = questions(3)

@@ -67,6 +67,7 @@ def test_masks_change_no_statistic_of_generalized_ordinal_models(sites: int, eff
     assert_equal(masked, plain)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("effects", EFFECTS)
 def test_masks_change_no_statistic_of_mixed_sites(effects: str) -> None:
     clients = mixed_clients(4, missing=0.05, absent={2: ["E"], 3: ["B"]})
@@ -93,6 +94,7 @@ def test_numbers_of_any_unit_survive_the_ring() -> None:
         assert_equal(masked, plain)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{"site_effects": e} for e in EFFECTS] + [{"method": "fisher"}], ids=str)
 def test_a_run_repeated_with_fresh_keys_is_the_same_to_the_last_bit(options: dict[str, Any]) -> None:
     clients = mixed_clients(3, columns="ACDE")
@@ -100,6 +102,7 @@ def test_a_run_repeated_with_fresh_keys_is_the_same_to_the_last_bit(options: dic
     assert one.equals(two)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{"site_effects": e} for e in EFFECTS] + [{"method": "fisher"}], ids=str)
 def test_the_order_of_clients_does_not_matter_to_the_last_bit(options: dict[str, Any]) -> None:
     """Sums in the ring are exact: they have no order. (Sums of floats have one.)"""

@@ -13,6 +13,7 @@ def mixed_clients(seed: int = 8, n: int = 1200) -> list[cs.Client]:
     return [cs.Client(name, frame) for name, frame in cs.simulate.mixed_sites(n=n, sites=4, seed=seed, missing=0.02).items()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_all_tests_of_five_mixed_variables_take_at_most_twenty_rounds(seed: int) -> None:
     server = cs.Server(mixed_clients(seed))
@@ -46,6 +47,7 @@ def test_bytes_count_requests_and_answers_of_every_client() -> None:
     assert many.bytes == pytest.approx(2 * few.bytes, rel=0.3)
 
 
+@pytest.mark.slow
 def test_progress_counts_up_to_all() -> None:
     seen: list[tuple[int, int]] = []
     cs.Server(mixed_clients()).test_all(progress=lambda done, total: seen.append((done, total)))
@@ -53,6 +55,7 @@ def test_progress_counts_up_to_all() -> None:
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
 
 
+@pytest.mark.slow
 def test_a_cancelled_run_resumes_where_it_stopped() -> None:
     class Stop(Exception):
         pass
@@ -75,6 +78,7 @@ def test_a_cancelled_run_resumes_where_it_stopped() -> None:
     assert server.rounds <= 5 + fresh.rounds
 
 
+@pytest.mark.slow
 def test_repeated_runs_are_bit_identical() -> None:
     one, two = cs.Server(mixed_clients()).test_all(), cs.Server(mixed_clients()).test_all()
     assert one.equals(two)

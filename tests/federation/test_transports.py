@@ -29,7 +29,7 @@ from consilience.protocol.framing import Assembler, decode, encode, frames
 from consilience.protocol.messages import Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, RunMessage, RunReply
 from consilience.protocol.survey import Survey
 from consilience.settings.choices import Dropout
-from tests.federation.conformance import CLIENTS, MEMBERS, SCHEMA, TransportConformance, federated, local, participants
+from tests.federation.conformance import CLIENTS, MEMBERS, SCHEMA, CarriedConformance, TransportConformance, federated, local, participants
 
 to_site = msgspec.msgpack.Decoder(RunMessage)
 to_server = msgspec.msgpack.Decoder(RunReply)
@@ -95,12 +95,13 @@ class TestLocal(TransportConformance):
         return local(**terms)
 
 
-class TestRemote(TransportConformance):
+class TestRemote(CarriedConformance):
     def make(self, **terms: Any) -> Transport:
         return remote(**terms)
 
 
-class TestJournalled(TransportConformance):
+@pytest.mark.slow
+class TestJournalled(CarriedConformance):
     def make(self, **terms: Any) -> Transport:
         return Journalled(remote(**terms), ListJournal())
 
@@ -110,6 +111,7 @@ def links_of(**terms: Any) -> tuple[LoopLinks, RemoteTransport]:
     return links, RemoteTransport(links, MEMBERS, SCHEMA)
 
 
+@pytest.mark.slow
 def test_a_site_that_is_lost_and_back_costs_a_run_and_no_bit() -> None:
     wanted = federated(local()).test_all(max_given=1)
     for at in range(1, 9):

@@ -40,6 +40,7 @@ def test_small_graphs_and_different_nodes() -> None:
         shd(PAG.parse("A, B, C"), PAG.parse("A, B, D"))
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(mixed_graphs(most=3), mixed_graphs(most=3), mixed_graphs(most=3))
 def test_it_is_a_metric(first, second, third) -> None:

@@ -42,6 +42,7 @@ def shared_marks(members: tuple[MarkSets, ...]) -> np.ndarray:
     return np.where((matrices == matrices[0]).all(axis=0), matrices[0], CIRCLE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "undirected", "mags", "classes"), SMALL)
 def test_number_of_mags_and_classes(n: int, undirected: bool, mags: int, classes: int) -> None:
     assert len(all_mags(n, undirected)) == mags

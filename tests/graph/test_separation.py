@@ -67,6 +67,7 @@ def test_separation_is_what_its_definition_says_even_with_directed_cycles(marks)
             assert (separation.connected(x, mask_of(chosen)) >> y & 1 == 0) is expected
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(mixed_graphs(most=5, undirected=True))
 def test_separation_in_ancestral_graphs_with_undirected_edges(marks) -> None:
@@ -129,6 +130,7 @@ def test_projections_can_be_taken_one_after_the_other(marks, data) -> None:
     assert latent_projection(mag, mag.labels) == mag
 
 
+@pytest.mark.slow
 def test_projection_of_mags_with_undirected_edges() -> None:
     """Marginals of 4-node MAGs are MAGs with the same separations."""
     for marks in all_mags(4, undirected=True)[::11]:

@@ -63,6 +63,7 @@ def knowledge(draw: st.DrawFn, variables: st.SearchStrategy[str] = names) -> Kno
 # Reading and writing
 
 
+@pytest.mark.slow
 @given(knowledge())
 def test_text_file_and_plain_types_hold_everything(tmp_path_factory: pytest.TempPathFactory, known: Knowledge) -> None:
     path = tmp_path_factory.getbasetemp() / "knowledge.toml"
@@ -227,6 +228,7 @@ def test_what_some_graph_obeys_is_no_contradiction(parts: dict[str, Any]) -> Non
     assert any(known.allows(mag) for mag in (MAG.from_matrix(marks, LABELS) for marks in load(4).mags))
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.sampled_from(LABELS), max_size=4, unique=True),
     st.lists(st.tuples(st.sampled_from([*permutations(LABELS, 2)]), st.sampled_from(Relation), st.booleans()), max_size=6),
@@ -271,6 +273,7 @@ def agrees(items: tuple[Item, ...], mag: MAG) -> bool:
     return all(any(true[kind, x, y] is holds for kind, x, y, holds in clause) for item in items for clause in item.clauses)
 
 
+@pytest.mark.slow
 @given(knowledge(st.sampled_from(LABELS)), st.data())
 @settings(deadline=None)
 def test_clauses_say_what_allows_says(known: Knowledge, data: st.DataObject) -> None:

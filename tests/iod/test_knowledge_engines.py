@@ -67,6 +67,7 @@ def check_core(world: World, evidence: Evidence, known: Knowledge, conflicts: Se
         assert not rest or np.all(rest, axis=0).any(), (why, str(conflicts[left_out]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(2))
 def test_classes_with_members_that_obey_and_the_marks_that_these_share(block: int) -> None:
     more_marks = empty = 0
@@ -96,6 +97,7 @@ def test_classes_with_members_that_obey_and_the_marks_that_these_share(block: in
     assert empty > 0
 
 
+@pytest.mark.slow
 def test_knowledge_against_the_data() -> None:
     """Random statements, most of which the data contradict."""
     for seed in range(40):
@@ -111,6 +113,7 @@ def test_knowledge_against_the_data() -> None:
             check_core(WORLD, evidence, known, found.conflicts, (seed, known))
 
 
+@pytest.mark.slow
 def test_optimal_never_gives_knowledge_up() -> None:
     for seed in range(25):
         rng = np.random.default_rng([3, seed])
@@ -129,6 +132,7 @@ def test_optimal_never_gives_knowledge_up() -> None:
         assert all(decision.kind != Source.KNOWLEDGE for decision in found.overruled)
 
 
+@pytest.mark.slow
 def test_with_selection_bias() -> None:
     world = World(4, selection_bias=True)
     for seed in range(25):

@@ -26,6 +26,7 @@ def in_order(pags: Sequence[PAG], scores: Sequence[float]) -> bool:
     return keys == sorted(keys)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"engine": "iod"}, {"resolve": "optimal"}, {"max_given": 1}], ids=str)
 def test_scores_and_order(options: dict[str, object]) -> None:
     several = apart = wrong = 0

@@ -60,6 +60,7 @@ def test_counts() -> None:
     }
 
 
+@pytest.mark.slow
 def test_exactly_the_consistent_classes() -> None:
     """Oracles of all kinds: the rings, classes that have members with undirected edges, and those that have none."""
     rings = classes_with_undirected_edges()
@@ -94,6 +95,7 @@ def test_exactly_the_consistent_classes_over_five_nodes() -> None:
     assert checked > 50
 
 
+@pytest.mark.slow
 def test_local_pags_have_the_marks_that_the_marginal_class_shares() -> None:
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -107,6 +109,7 @@ def test_local_pags_have_the_marks_that_the_marginal_class_shares() -> None:
             assert pag == PAG.from_matrix(small.pags[local], held), seed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("max_given", [None, 1])
 def test_errors_and_missing_answers(max_given: int | None) -> None:
     empty = 0
@@ -125,6 +128,7 @@ def test_errors_and_missing_answers(max_given: int | None) -> None:
     assert empty > 3
 
 
+@pytest.mark.slow
 def test_optimal() -> None:
     for seed in range(25):
         rng = np.random.default_rng([2, seed])

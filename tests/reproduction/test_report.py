@@ -57,6 +57,7 @@ def test_all_checks_hold_where_all_is_as_it_must_be() -> None:
     assert failing(study()) == ""
 
 
+@pytest.mark.slow
 def test_each_check_can_fail() -> None:
     assert "Fisher above pooled" in failing(study(fisher_shd=0.05))
     assert "centred at zero" in failing(study(drift=0.02))

@@ -6,6 +6,7 @@ import math
 
 import msgspec
 import numpy as np
+import pytest
 
 from consilience.graph import PAG, Oracle, normalised_shd
 from consilience.reproduction.design import Run, study_graphs
@@ -51,6 +52,7 @@ def test_the_table_answers_like_the_test_it_was_made_from() -> None:
     assert not table.test(a, e).informative
 
 
+@pytest.mark.slow
 def test_a_run_depends_on_its_seed_alone() -> None:
     graph = study_graphs(1)[0]
     first, again, other = (do_run(Run(r, 0, 500, 4), graph, [ComparedMethod.POOLED]) for r in (0, 0, 1))

@@ -55,6 +55,7 @@ class TestCancelling:
         vectors = random_vectors(300, 2, 5)
         assert total(mask_all(vectors, fingerprints(300))) == total(vectors)
 
+    @pytest.mark.slow
     def test_a_thousand_sites_in_fifty_rosters(self) -> None:
         vectors, sites = random_vectors(1000, 5, 6), fingerprints(1000)
         masked = [m for i in range(0, 1000, 20) for m in mask_all(vectors[i : i + 20], sites[i : i + 20], round_id=i)]

@@ -31,6 +31,7 @@ def is_exact(x: float) -> bool:
 
 
 class TestEncode:
+    @pytest.mark.slow
     @given(anything)
     @example(5e-324)
     @example(-5e-324)
@@ -97,6 +98,7 @@ class TestEncode:
 
 
 class TestDecode:
+    @pytest.mark.slow
     @given(in_range)
     @example(2.0**-12)
     @example(-(2.0**-12))
@@ -120,6 +122,7 @@ class TestDecode:
     def test_is_the_nearest_float(self, integer: int) -> None:
         assert decode(vector_of([integer]))[0] == signed(integer) / 2**64  # Python divides integers with correct rounding
 
+    @pytest.mark.slow
     @given(
         mantissa=st.integers(2**52, 2**53 - 1),
         shift=st.integers(1, 74),
@@ -145,6 +148,7 @@ class TestDecode:
 
 
 class TestSums:
+    @pytest.mark.slow
     @given(st.lists(st.tuples(ring_numbers_and_edges, ring_numbers_and_edges), max_size=20))
     @settings(max_examples=200, deadline=None)
     def test_add_and_subtract_wrap_as_integers_do(self, pairs: list[tuple[int, int]]) -> None:
@@ -154,6 +158,7 @@ class TestSums:
         assert integers_of(-a) == [-p % MODULUS for p, _ in pairs]
         assert (a + b) - b == a
 
+    @pytest.mark.slow
     @given(st.lists(st.lists(ring_numbers_and_edges, min_size=3, max_size=3), min_size=1, max_size=40), st.randoms())
     @settings(deadline=None)
     def test_total_is_the_sum_in_any_order(self, rows: list[list[int]], random: Random) -> None:

@@ -83,6 +83,7 @@ def site_token(client: TestClient, study: str, identity: Identity) -> dict[str, 
     return {"Authorization": f"Bearer {reply.token}"}
 
 
+@pytest.mark.slow
 def test_a_sites_token_opens_its_own_study_for_reading_only(client: TestClient, ada: dict[str, str]) -> None:
     own, other = new_study(client, ada), new_study(client, ada)
     token = site_token(client, own, joined(client, ada, own, "one"))
@@ -256,6 +257,7 @@ def test_guesses_at_one_account_are_limited_from_anywhere(tmp_path: Path) -> Non
         assert other.status_code == 200
 
 
+@pytest.mark.slow
 def test_only_a_trusted_proxy_says_where_a_request_is_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given: dict[str, Any] = {}
     monkeypatch.setattr("consilience.service.server.serve.uvicorn.run", lambda _app, **options: given.update(options))
@@ -357,6 +359,7 @@ def test_a_studys_name_is_only_a_name(client: TestClient, ada: dict[str, str], t
     assert client.get(f"/api/v1/studies/{study}/documents/..%2f..%2fstudies.sqlite", headers=ada).status_code in (404, 422)
 
 
+@pytest.mark.slow
 def test_bodies_are_bounded_read_or_not(client: TestClient) -> None:
     huge = client.post("/api/v1/login", content=b"{}", headers={"Content-Length": str(10 << 30)})
     assert huge.status_code == 413
@@ -368,6 +371,7 @@ def test_bodies_are_bounded_read_or_not(client: TestClient) -> None:
     assert client.post("/api/v1/login", content=pieces()).status_code == 413  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_the_documentation_reads_well(tmp_path: Path) -> None:
     described = make_app(tmp_path).openapi()
     for path, methods in described["paths"].items():
@@ -384,6 +388,7 @@ def test_routes_are_all_described(tmp_path: Path) -> None:
     assert set(hidden) <= {"/api/docs"}
 
 
+@pytest.mark.slow
 def test_the_documentation_is_one_page_that_loads_nothing(client: TestClient) -> None:
     reply = client.get("/api/docs")
     assert reply.status_code == 200

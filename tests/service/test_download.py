@@ -56,6 +56,7 @@ def fetch(server: Shaky) -> bytes | None:
         return entry._document(client, f"http://127.0.0.1:{server.server_port}/result.json", TOKEN)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("codes", "wanted", "asked"), [([200], b"found", 1), ([503, 0, 200], b"found", 3), ([404], None, 1)])
 def test_what_a_server_says_on_its_way_back(shaky: Shaky, codes: list[int], wanted: bytes | None, asked: int) -> None:
     shaky.codes = codes

@@ -54,6 +54,7 @@ def ends(connection: socket.socket) -> bool:
         return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "begin", [b"", b"GET /hea", HEALTH[:-2], b"POST /api/v1/login HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"], ids=range(4)
 )
@@ -70,11 +71,13 @@ def trickle(connection: socket.socket, seconds: float) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_a_byte_now_and_then_does_not_help(port: int) -> None:
     with dial(port) as connection, pytest.raises((ConnectionResetError, BrokenPipeError)):
         trickle(connection, 5.0)
 
 
+@pytest.mark.slow
 def test_a_second_request_has_the_same_time(port: int) -> None:
     with dial(port) as connection:
         for _ in range(2):
@@ -88,6 +91,7 @@ def test_a_second_request_has_the_same_time(port: int) -> None:
         assert ends(connection)
 
 
+@pytest.mark.slow
 def test_a_socket_of_a_site_is_not_a_request(port: int) -> None:
     with dial(port) as connection:
         connection.sendall(UPGRADE)

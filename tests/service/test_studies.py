@@ -235,6 +235,7 @@ def _ended(client: TestClient, ada: dict[str, str], study: str) -> dict[str, Any
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_a_study_that_waits_for_consent_takes_no_turn(tmp_path: Path) -> None:
     with serving(tmp_path, max_runs=1) as client:
         ada = bearer(client)

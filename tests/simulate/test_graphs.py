@@ -85,6 +85,7 @@ def quadruples(pag: PAG, datasets: tuple[tuple[str, ...], ...]) -> list[tuple[st
     return [four for four in permutations("ABCDE", 4) if collider_path(*four) and any(set(four) <= set(held) for held in datasets)]
 
 
+@pytest.mark.slow
 def test_the_studys_graphs_are_hard() -> None:
     found = study_graphs(30)
     assert len({graph.pag for graph in found}) == 30
@@ -97,6 +98,7 @@ def test_the_studys_graphs_are_hard() -> None:
         assert len(set(first) & set(second)) == 3
 
 
+@pytest.mark.slow
 def test_ordered_colliders_agree_with_their_definition() -> None:
     """On random graphs, with or without one. A path whose inner collider is unshielded gives order one; others may not give any."""
     seen = set()

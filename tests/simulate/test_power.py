@@ -50,6 +50,7 @@ def test_the_fewest_rows_that_are_enough() -> None:
     assert "4 sites: more rows than were tried" in str(found)
 
 
+@pytest.mark.slow
 def test_the_drawing(tmp_path: Path) -> None:
     found = power(0.5, sites=(2, 3), rows=(20, 40), replications=3)
     path = found.to_svg(tmp_path / "power.svg")

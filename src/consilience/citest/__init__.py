@@ -5,6 +5,7 @@ site's vector; what lies between them is the business of ``federation``.
 """
 
 from consilience.citest.interface import CITest
+from consilience.citest.question import Question
 from consilience.citest.result import CIResult, Direction
 
-__all__ = ["CIResult", "CITest", "Direction"]
+__all__ = ["CIResult", "CITest", "Direction", "Question"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from html import escape
 from typing import Any
 
 import polars as pl
@@ -17,7 +18,36 @@ class Direction:
     """One of the two nested comparisons of a test: response ~ given against response ~ predictor + given.
 
     Where the comparison is not informative, ``df`` is zero, ``p_value`` one and ``reason`` says why; the log-likelihoods are then
-    NaN. ``separated`` flags a level that is predicted perfectly: the statistic is the limit it tends to.
+    NaN.
+
+    Parameters
+    ----------
+    response, predictor : str
+        Which of the two variables is modelled, and which is added to the model.
+    statistic : float
+        Twice the gain in log-likelihood.
+    df : int
+        Degrees of freedom: the rank that the predictor adds to the design, times the slopes per column.
+    p_value : float
+        From χ²(df).
+    loglik_restricted, loglik_unrestricted : float
+        Log-likelihoods without and with the predictor.
+    converged : bool, default True
+        False if one of the two fits did not reach its maximum.
+    separated : bool, default False
+        A level is predicted perfectly: the statistic is the limit it tends to.
+    reason : str, default ""
+        Why the comparison is not informative.
+
+    Attributes
+    ----------
+    informative : bool
+        True if the comparison has at least one degree of freedom.
+
+    Examples
+    --------
+    >>> Direction("Y", "X", 3.84, 1, 0.05, -102.0, -100.08).informative
+    True
     """
 
     response: str
@@ -46,32 +76,95 @@ def silent(response: str, predictor: str, reason: str) -> Direction:
 class CIResult:
     """The answer to one question.
 
-    ``rounds`` counts exchanges with the sites until this answer was there (tests of a batch share them). ``informative`` is False,
-    with the ``reason``, where the data cannot speak; ``p_value`` is then one, which is *no* evidence of independence.
-    ``participants`` are the sites that took part in the run (not all of them need have contributed).
+    A test of one's own makes it with :meth:`consilience.Question.result`.
+
+    Parameters
+    ----------
+    x, y : str
+        The two variables that were tested.
+    given : tuple of str
+        The variables conditioned on.
+    p_value : float
+        Of both directions together. One where the data cannot speak, which is *no* evidence of independence.
+    n : int, default 0
+        Rows of all contributing sites.
+    contributors : int, default 0
+        Sites that measure all variables of the question.
+    rounds : int, default 0
+        Exchanges with the sites until this answer was there (tests of a batch share them).
+    informative : bool, default True
+        False, with the ``reason``, where the data cannot speak.
+    reason : str, default ""
+        Why not.
+    converged : bool, default True
+        False if one of the fits did not reach its maximum.
+    directions : tuple of Direction, default ()
+        The two comparisons behind the p-value, where there are any.
+    participants : tuple of str, default ()
+        The sites that took part in the run (not all of them need have contributed).
+
+    Examples
+    --------
+    >>> print(CIResult("C", "E", ("A",), 0.25, n=120, contributors=2))
+    C ⫫ E | A: p = 0.25 (n = 120, 2 sites)
     """
 
     x: str
     y: str
     given: tuple[str, ...]
     p_value: float
-    n: int
-    contributors: int
-    rounds: int
-    informative: bool
-    reason: str
-    converged: bool
-    directions: tuple[Direction, ...]
+    n: int = 0
+    contributors: int = 0
+    rounds: int = 0
+    informative: bool = True
+    reason: str = ""
+    converged: bool = True
+    directions: tuple[Direction, ...] = ()
     participants: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain types, for JSON."""
+        """Plain types, for JSON.
+
+        Returns
+        -------
+        dict
+            Every field by its name; directions as dictionaries of theirs.
+
+        Examples
+        --------
+        >>> CIResult("C", "E", ("A",), 0.25).to_dict()["given"]
+        ('A',)
+        """
         return asdict(self)
 
     def __str__(self) -> str:
-        given = f" | {', '.join(self.given)}" if self.given else ""
-        head = f"{self.x} ⫫ {self.y}{given}: p = {self.p_value:.4g} (n = {self.n}, {self.contributors} sites)"
+        sites = "1 site" if self.contributors == 1 else f"{self.contributors} sites"
+        head = f"{self._question()}: p = {self.p_value:.4g} (n = {self.n}, {sites})"
         return head if self.informative else f"{head}; not informative: {self.reason}"
+
+    def _question(self) -> str:
+        return f"{self.x} ⫫ {self.y}" + (f" | {', '.join(self.given)}" if self.given else "")
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the answer, and one row for each direction. Names and reasons are others' text, and escaped."""
+        facts = [f"p = {self.p_value:.4g}", f"n = {self.n}", f"contributors: {self.contributors}"]
+        facts += [] if self.informative else [f"not informative: {self.reason}"]
+        facts += [] if self.converged else ["not converged"]
+        caption = f"<caption>{escape(self._question())}: {escape('; '.join(facts))}</caption>"
+        if not self.directions:
+            return f"<table>{caption}</table>"
+        names = ("response", "predictor", "statistic", "df", "p-value", "notes")
+        head = "".join(f"<th>{name}</th>" for name in names)
+        rows = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in _cells(d)) + "</tr>" for d in self.directions)
+        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _cells(direction: Direction) -> tuple[str, ...]:
+    """One direction as a row of text."""
+    notes = [*([] if direction.converged else ["not converged"]), *(["separated"] if direction.separated else [])]
+    notes += [direction.reason] if direction.reason else []
+    numbers = f"{direction.statistic:.4g}", str(direction.df), f"{direction.p_value:.4g}"
+    return direction.response, direction.predictor, *numbers, "; ".join(notes)
 
 
 def to_frame(results: Sequence[CIResult]) -> pl.DataFrame:

@@ -219,4 +219,4 @@ def first_non_number(column: pl.Series) -> object:
 
 def infinite_message(name: str, owner: str, count: int) -> str:
     """What to say of infinite values."""
-    return f"{name!r} of {owner!r} is infinite in {count} rows. Replace infinite values by numbers or leave them empty (missing)."
+    return f"{name!r} of {owner!r} is infinite in {count} rows. Replace infinite values by numbers or leave them empty (missing)."  # noqa: S608  (a sentence)

@@ -77,7 +77,24 @@ class FederatedTest(CITest):
     def answer(self, questions: Sequence[Question], progress: Progress | None = None) -> list[CIResult]:
         """Answer checked questions, in order. What is learnt before an interruption is not asked for again.
 
-        When a client vanishes, the batch restarts with the others; :class:`TooFewClientsError` if too few are left.
+        Parameters
+        ----------
+        questions : sequence of Question
+            Questions over the study's variables.
+        progress : callable, optional
+            Told (tests answered, tests asked) after every round; an exception it raises cancels the run.
+
+        Returns
+        -------
+        list of CIResult
+            The answers, in the order of the questions.
+
+        Raises
+        ------
+        TooFewClientsError
+            When a client vanishes, the batch restarts with the others, unless too few are left or the study is to stop.
+        RefusalError
+            A client refuses a request.
         """
         exchange = fisher_batch if self.terms.method is Method.FISHER else batch
         while True:

@@ -117,7 +117,13 @@ class Server(FederatedTest):
         return f"Server({self.method}, {who}: {', '.join(self.participants)}; {counted(len(self.variables), 'variable')}; {rounds})"
 
     def disclosed(self) -> pl.DataFrame:
-        """What has left each client in this study so far, by the clients' own ledgers: messages, numbers, bytes, and refused requests."""
+        """What has left each client in this study so far, by the clients' own ledgers.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row a client: ``site``, ``messages``, ``numbers``, ``bytes`` and ``refused`` requests.
+        """
         rows = [{"site": client.name, **client.record.totals(self._name)} for client in self.clients]
         return pl.DataFrame(rows)
 

@@ -71,6 +71,7 @@ def test_the_truth_is_listed_where_the_published_algorithm_takes_long() -> None:
         assert mag_to_pag(oracle.graph) in cs.discover(oracle, limit=None).pags, seed  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "cases"), [(4, 40), pytest.param(5, 12, marks=pytest.mark.slow)])
 def test_pairs_that_were_not_tested_to_the_end(n: int, cases: int) -> None:
     """Only recorded separations and inseparable pairs count, with conditioning sets bounded or answers missing."""
@@ -90,6 +91,7 @@ def test_pairs_that_were_not_tested_to_the_end(n: int, cases: int) -> None:
     assert seen > cases / 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [3, 4])
 def test_erring_tests(n: int) -> None:
     """Decisions that fit some graphs, though the truth may not be among them, and those that fit none; both engines."""
@@ -107,6 +109,7 @@ def test_erring_tests(n: int) -> None:
     assert 0 < empty < 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["exact", "iod"])
 @pytest.mark.parametrize(
     "datasets",
@@ -144,6 +147,7 @@ def test_names_of_all_kinds() -> None:
     assert set(found.pags) == {PAG.from_matrix(pag.marks, names) for pag in plain.pags}
 
 
+@pytest.mark.slow
 def test_two_runs_say_the_same_in_the_same_order() -> None:
     oracle = sparse_case(2)
     first, second = (cs.discover(oracle) for _ in range(2))

@@ -15,6 +15,7 @@ from tests.iod.solver.test_conflict import check_core
 WORLDS = {n: World(n) for n in (3, 4, 5)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("graded", [False, True])
 @pytest.mark.parametrize(("n", "cases"), [(3, 20), (4, 30), pytest.param(5, 8, marks=pytest.mark.slow)])
 def test_the_cheapest_classes_and_what_was_overruled(n: int, cases: int, graded: bool) -> None:
@@ -40,6 +41,7 @@ def test_the_cheapest_classes_and_what_was_overruled(n: int, cases: int, graded:
     assert given_up > cases / 10
 
 
+@pytest.mark.slow
 def test_many_tests_are_not_weighed_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where there are too many tests, the decisions of local graphs are weighed instead, and the tests without conditioning."""
     monkeypatch.setattr(import_module("consilience.iod.discover"), "MOST_TESTS", 0)
@@ -62,6 +64,7 @@ def test_many_tests_are_not_weighed_one_by_one(monkeypatch: pytest.MonkeyPatch) 
         assert found.settings["weighed"] == len(evidence.rulings) + len({a for a in evidence.asked if not a[2]} - evidence.said)
 
 
+@pytest.mark.slow
 def test_each_graph_tells_what_it_gives_up() -> None:
     world = WORLDS[4]
     ties = 0

@@ -53,6 +53,7 @@ def test_five_variables() -> None:
     assert sum(check_summary(oracle_of(*random_case(seed)), (1, 3)) for seed in range(60)) > 10
 
 
+@pytest.mark.slow
 def test_four_variables_with_answers_missing() -> None:
     world, cut = WORLDS[4], 0
     for seed in range(15):
@@ -62,6 +63,7 @@ def test_four_variables_with_answers_missing() -> None:
     assert cut > 5
 
 
+@pytest.mark.slow
 def test_knowledge() -> None:
     world, cut = WORLDS[4], 0
     for seed in range(40):
@@ -72,6 +74,7 @@ def test_knowledge() -> None:
     assert cut > 5
 
 
+@pytest.mark.slow
 def test_optimal() -> None:
     world, cut = WORLDS[4], 0
     for seed in range(40):
@@ -82,6 +85,7 @@ def test_optimal() -> None:
     assert cut > 10
 
 
+@pytest.mark.slow
 def test_selection_bias() -> None:
     world, cut = WORLDS[4, "biased"], 0
     for seed in range(20):
@@ -90,6 +94,7 @@ def test_selection_bias() -> None:
     assert cut > 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["exact", "iod"])
 def test_a_limit_is_kept_and_complete_says_whether_it_cut(engine: str) -> None:
     test = WORLDS[4].test(100, [(0, 1), (2, 3)])
@@ -120,6 +125,7 @@ def test_no_time_at_all(engine: str, options: dict[str, Any]) -> None:
     assert found.conflicts == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"resolve": "optimal"}, {"knowledge": Knowledge(required=["A => F"])}], ids=str)
 def test_a_time_limit_is_kept(options: dict[str, Any]) -> None:
     start = time.perf_counter()
@@ -129,6 +135,7 @@ def test_a_time_limit_is_kept(options: dict[str, Any]) -> None:
     assert found.pags
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"engine": "iod"}, {"resolve": "optimal"}, {"selection_bias": True}], ids=str)
 def test_time_may_be_up_at_any_moment(options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """The clock is looked at all the time, and runs out at the first look, the second, and so on; nothing is raised, nothing wrong said."""

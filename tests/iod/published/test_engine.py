@@ -32,6 +32,7 @@ def test_all_variants_return_exactly_the_consistent_classes(block: int) -> None:
         assert candidates == sorted(candidates, reverse=True), seed
 
 
+@pytest.mark.slow
 @both_engines
 def test_local_pags_are_those_of_the_marginal_classes(engine: str) -> None:
     truth, datasets = random_case(3)
@@ -48,6 +49,7 @@ def test_one_complete_data_set_gives_the_class_itself(engine: str) -> None:
         assert found.pags == (PAG.from_matrix(everything().pags[truth], NAMES),)
 
 
+@pytest.mark.slow
 def test_several_processes_find_the_same() -> None:
     truth, datasets = random_case(7)
     oracle = oracle_of(truth, datasets)
@@ -144,6 +146,7 @@ def test_the_result_as_plain_types() -> None:
     assert found.tests.height == len(plain["tests"])
 
 
+@pytest.mark.slow
 def test_mixed_data_over_sites_find_the_generating_structure() -> None:
     """Five mixed variables over three sites; enough rows that every decision is right."""
     frames = cs.simulate.mixed_sites(n=30_000, sites=3, seed=5, absent={0: ["E"], 2: ["D"]})

@@ -26,6 +26,7 @@ def check_core(evidence: Evidence, conflicts: tuple[Decision, ...], why: object)
         assert np.delete(rows, left_out, axis=0).all(axis=0).any(), (why, str(conflicts[left_out]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("graded", [False, True])
 @pytest.mark.parametrize(("n", "cases"), [(4, 80), pytest.param(5, 40, marks=pytest.mark.slow)])
 def test_cores_contradict_and_are_minimal(n: int, cases: int, graded: bool) -> None:
@@ -47,6 +48,7 @@ def test_cores_contradict_and_are_minimal(n: int, cases: int, graded: bool) -> N
     assert empty > cases / 10
 
 
+@pytest.mark.slow
 def test_cores_with_answers_missing() -> None:
     """Data sets whose tests are not complete, on their own or next to others."""
     world, empty = WORLDS[4], 0
@@ -95,6 +97,7 @@ def test_a_contradiction_in_words() -> None:
         assert decision.weight == weight(decision.p_value)
 
 
+@pytest.mark.slow
 def test_other_sites_decide_what_a_data_set_takes_over() -> None:
     """The core names the decisions once, even where several data sets share them."""
     world = WORLDS[4]

@@ -1,17 +1,20 @@
-# The rooms of the package, from the ground up; imports go down this list only:
+# The rooms of the package, from the ground up; imports go down this list only (docs/architecture.md follows a test, a discovery and a
+# study through them):
 #
-#   errors        every exception, one tree
-#   data/         what one site holds: kinds and levels, reading files, schema, complete rows, design matrices
-#   glm/          response models of one site, and the solver that turns sums of their output into estimates
-#   secagg/       keys, fixed-point ring, masks
-#   settings/     how a study is done: every setting declared once; terms, disclosure limits, study files
-#   citest/       the CITest interface, likelihood-ratio logic, batches of tests as exchanges of requests and sums
-#   federation/   Client, Server, transports
-#   graph/        PAG, MAG, DAG: marks, m-separation, orientation rules, equivalence, distance, export, drawing; the oracle test
-#   iod/          from CI decisions over overlapping data sets to the complete list of PAGs
-#   simulate/     random graphs and models, synthetic sites, power, the paper's simulation study
-#   service/      the study server and the site agent; needs the extra consilience[service]
-#   cli/          the command line; the only place that prints
+#   errors, options   the causes that users catch; checks of single options
+#   data/             what one site holds: kinds and levels, reading files, schema, complete rows, design matrices
+#   glm/              response models of one site, and the solver that turns sums of their output into estimates
+#   secagg/           keys, fixed-point ring, masks
+#   settings/         every setting once: type, default, range, a line of documentation; the study file; terms
+#   citest/           the CITest interface, questions and results
+#   protocol/         every request as one module with both its halves; messages, the states of a site, refusals
+#   federation/       the server's half of a test (exchange/), the site's (site/), transports; Client, Server, pooled
+#   graph/            PAG, MAG, DAG: marks, m-separation, orientation rules, equivalence, distance; drawing/, formats/; the oracle test
+#   iod/              from CI decisions over overlapping data sets to the complete list of PAGs
+#   simulate/         random graphs and models, synthetic sites, power
+#   reproduction/     the paper's simulation study and its page
+#   service/          the study server and the site agent; needs the extra consilience[service]
+#   cli/              the command line; the only place that prints
 """Causal discovery across data sets that may not leave their sites.
 
 >>> import consilience as cs

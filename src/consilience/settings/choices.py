@@ -38,9 +38,14 @@ class Engine(StrEnum):
 
 
 class Resolve(StrEnum):
-    """What to do about decisions that contradict each other."""
+    """What to do about decisions that contradict each other: no graph, the strongest first, or those that overrule the least in all.
 
+    ``AUTO`` is strict where the decisions agree, and strongest first where they do not.
+    """
+
+    AUTO = "auto"
     STRICT = "strict"
+    STRONGEST = "strongest"
     OPTIMAL = "optimal"
 
 

@@ -75,6 +75,7 @@ def replicate(seed: int, seconds: float) -> dict[str, tuple[float, float, float]
 
 
 def main() -> None:
+    """Run all replicates and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--replicates", type=int, default=30)
     parser.add_argument("--seconds", type=float, default=60.0, help="time limit of each search for graphs")
@@ -98,11 +99,11 @@ def main() -> None:
     print(text)
     if options.out:
         pairs = VARIABLES * (VARIABLES - 1) // 2
-        options.out.write_text(
-            f"# Accuracy from finite samples\n\n{VARIABLES} variables ({pairs} pairs), {SITES} sites of {ROWS} rows, two of them lacking two variables each, "
-            f"α = {ALPHA}, seeds 1 to {options.replicates}, written by `python benchmarks/iod_accuracy.py --out docs/accuracy.md`.\n\n{text}\n",
-            encoding="utf-8",
+        setting = (
+            f"{VARIABLES} variables ({pairs} pairs), {SITES} sites of {ROWS} rows, two of them lacking two variables each, α = {ALPHA}, seeds 1 to "
+            f"{options.replicates}, written by `python benchmarks/iod_accuracy.py --out docs/accuracy.md`."
         )
+        options.out.write_text(f"# Accuracy from finite samples\n\n{setting}\n\n{text}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -100,8 +100,8 @@ def main() -> None:
     if options.out:
         pairs = VARIABLES * (VARIABLES - 1) // 2
         setting = (
-            f"{VARIABLES} variables ({pairs} pairs), {SITES} sites of {ROWS} rows, two of them lacking two variables each, α = {ALPHA}, seeds 1 to "
-            f"{options.replicates}, written by `python benchmarks/iod_accuracy.py --out docs/accuracy.md`."
+            f"{VARIABLES} variables ({pairs} pairs), {SITES} sites of {ROWS} rows, two of them lacking two variables each, α = {ALPHA}, "
+            f"seeds 1 to {options.replicates}, written by `python benchmarks/iod_accuracy.py --out docs/accuracy.md`."
         )
         options.out.write_text(f"# Accuracy from finite samples\n\n{setting}\n\n{text}\n", encoding="utf-8")
 

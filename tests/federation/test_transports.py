@@ -95,6 +95,7 @@ class TestLocal(TransportConformance):
         return local(**terms)
 
 
+@pytest.mark.slow
 class TestRemote(CarriedConformance):
     def make(self, **terms: Any) -> Transport:
         return remote(**terms)
@@ -211,6 +212,7 @@ class ListJournalOf(ListJournal):
         self._entries = list(past.entries())
 
 
+@pytest.mark.slow
 def test_a_round_that_was_answered_and_not_written_down_is_asked_again_with_the_same_bits() -> None:
     """The server dies after every other answer, before it has written the answer down."""
     wanted = federated(remote()).test_all(max_given=1)

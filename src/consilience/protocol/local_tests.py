@@ -14,8 +14,9 @@ from consilience.glm.kernel import Floats
 from consilience.glm.layout import Ordinal
 from consilience.protocol.desk import Desk
 from consilience.protocol.guard import Guard
-from consilience.protocol.request import Request, VariableSet, counted
+from consilience.protocol.request import Request, VariableSet
 from consilience.settings.choices import Method
+from consilience.wording import counted
 
 __all__ = ["LocalTests"]
 
@@ -84,7 +85,7 @@ class LocalTests(Request, frozen=True, tag="local"):
         'own p-values of 1 test'
         """
         what = "whether and with how many rows this site can do" if self.count else "own p-values of"
-        return f"{what} {counted(self.questions, 'test')}"
+        return f"{what} {counted(len(self.questions), 'test')}"
 
 
 @dataclass(slots=True)

@@ -17,8 +17,9 @@ from consilience.glm.kernel import Floats
 from consilience.glm.layout import Ordinal
 from consilience.protocol.desk import Desk
 from consilience.protocol.guard import Guard
-from consilience.protocol.request import Request, VariableSet, counted
+from consilience.protocol.request import Request, VariableSet
 from consilience.settings.choices import Method
+from consilience.wording import counted
 
 __all__ = ["AloneAnswer", "Products", "ProductsRead", "ProductsTotal", "products_length"]
 
@@ -65,12 +66,12 @@ class Products(Request, frozen=True, tag="products"):
         guard.not_too_large(self.samples())
         guard.is_method(Method.FEDCI)
         guard.moves_columns(moved=self.locations is not None)
-        guard.keeps_units(self.exponents)
-        guard.keeps_locations(self.locations)
         for variables in self.sets:
             guard.allows_sum(variables)
         for question in self.alone:
             guard.allows_alone(question.variables)
+        guard.keeps_units(self.exponents)
+        guard.keeps_locations(self.locations)
 
     def answer(self, desk: Desk, site: int) -> Floats:
         """The site's own counts and cross-products; zeros for a set it does not hold."""
@@ -110,8 +111,8 @@ class Products(Request, frozen=True, tag="products"):
         'level counts and cross-products of 1 variable set (A, C); statistics of 1 test that one site alone can do'
         """
         sets = "; ".join(", ".join(variables) for variables in self.sets[:3]) + ("; …" if len(self.sets) > 3 else "")
-        words = f"level counts and cross-products of {counted(self.sets, 'variable set')} ({sets})" if self.sets else ""
-        alone = f"statistics of {counted(self.alone, 'test')} that one site alone can do" if self.alone else ""
+        words = f"level counts and cross-products of {counted(len(self.sets), 'variable set')} ({sets})" if self.sets else ""
+        alone = f"statistics of {counted(len(self.alone), 'test')} that one site alone can do" if self.alone else ""
         return "; ".join(part for part in (words, alone) if part) or "nothing"
 
 

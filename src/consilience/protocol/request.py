@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # the desk and the guard serve requests, and import none
     from consilience.protocol.desk import Desk
     from consilience.protocol.guard import Guard
 
-__all__ = ["Request", "VariableSet", "counted"]
+__all__ = ["Request", "VariableSet"]
 
 VariableSet = tuple[str, ...]
 """Names of variables, sorted. The rows complete on them are a sample."""
@@ -49,12 +49,3 @@ class Request(msgspec.Struct, frozen=True):
     def words(self) -> str:
         """What is asked for, in words, for the ledger of a site."""
         raise NotImplementedError
-
-
-def counted(things: tuple[object, ...], name: str) -> str:
-    """So many things, in words.
-
-    >>> counted(("A", "C"), "variable"), counted((), "test"), counted(("A",), "model")
-    ('2 variables', '0 tests', '1 model')
-    """
-    return f"{len(things)} {name}" + ("" if len(things) == 1 else "s")

@@ -11,7 +11,8 @@ from consilience.data.schema import Schema
 from consilience.glm.kernel import Floats
 from consilience.protocol.desk import Desk
 from consilience.protocol.guard import Guard
-from consilience.protocol.request import Request, VariableSet, counted
+from consilience.protocol.request import Request, VariableSet
+from consilience.wording import counted
 
 __all__ = ["Survey", "Surveyed"]
 
@@ -85,6 +86,6 @@ class Survey(Request, frozen=True, tag="survey"):
         >>> Survey((("A", "C"), ("A",)), ("A",)).words()
         'whether and with how many rows this site can contribute to 2 variable sets; the order of magnitude of the spread of 1 variable'
         """
-        words = f"whether and with how many rows this site can contribute to {counted(self.sets, 'variable set')}"
-        spread = f"; the order of magnitude of the spread of {counted(self.spreads, 'variable')}"
+        words = f"whether and with how many rows this site can contribute to {counted(len(self.sets), 'variable set')}"
+        spread = f"; the order of magnitude of the spread of {counted(len(self.spreads), 'variable')}"
         return words + (spread if self.spreads else "")

@@ -139,7 +139,7 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
         bench, table = desk.keep(_Bench, lambda: _Bench(desk.table, desk.cache_bytes)), desk.table
         bench.begin(self.run)
         parts: list[Floats] = [np.empty(0)]
-        seen: dict[Any, Floats] = {}
+        seen: dict[Any, Floats] = {}  # for this request only: warm starts make the next answer at the same point a little better
         for model in self.models:
             if not table.holds(model.sample):
                 parts.append(np.zeros(answer_size(self._n_parameters(model, table.schema))))
@@ -193,6 +193,8 @@ def _check_design(model: ModelAsk, guard: Guard) -> None:
 
 def _canonical(model: ModelAsk) -> bytes:
     """A digest of the model with one way of writing zero: -0.0 is another guise of the same point."""
+    # 16 bytes of a digest are kept for every model and step, on disk and for the life of a study; two points that share them by chance
+    # would cost one refusal, and that only after a site was lost
     plain = msgspec.structs.replace(model, beta=(model.point + 0.0).tobytes())
     return sha256(encode(plain)).digest()[:16]
 

@@ -67,6 +67,7 @@ class LocalTests(Request, frozen=True, tag="local"):
             result = done.results[question]
             logs = [chi2_log_sf(d.statistic, d.df) for d in result.directions if d.informative]
             if logs:
+                # on the log scale: a p-value of 1e-400 is an ordinary one in large data, and zero as a float
                 log_p = logs[0] if len(logs) == 1 else log_symmetric(logs[0], logs[1])
                 vector[i] = [1.0, result.n] if self.count else [-2.0 * log_p]
         return vector.ravel()

@@ -81,12 +81,15 @@ class Products(Request, frozen=True, tag="products"):
             if not table.holds(variables):
                 parts.append(np.zeros(products_length(table.schema, variables)))
                 continue
+            # log-likelihoods of the models without predictors ride along: the site has its level counts at hand, and whoever has them as
+            # a sum over sites only could not tell them (each site has shares of its own)
             found = cross_products(table, variables, coding)
             parts += [np.array([float(found.n)]), found.levels, found.nulls, found.sums, found.gram[np.triu_indices(len(found.sums))]]
         return np.concatenate([*parts, self._answer_alone(desk).ravel()])
 
     def _answer_alone(self, desk: Desk) -> Floats:
         """The questions that only one site can answer: zeros everywhere but there."""
+        # In the same round and the same vector as the sums, so that nobody sees who answers: a message of its own would show it.
         vector, table = np.zeros((len(self.alone), len(AloneAnswer._fields))), desk.table
         mine = [i for i, q in enumerate(self.alone) if table.holds(q.variables) and table.complete(q.variables).n]
         results = desk.own_tests(tuple(self.alone[i] for i in mine), self.ordinal, self.ridge)

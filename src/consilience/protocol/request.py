@@ -26,6 +26,9 @@ class Request(msgspec.Struct, frozen=True):
     the first two and the last are for both sides, :meth:`check` and :meth:`answer` are the site's half, :meth:`read` is the server's.
     """
 
+    # One flat vector, and not a structure: the masks are laid over numbers in a row, the ring adds rows of equal length, and a length that
+    # follows from the question alone leaves nothing to read off the size of an answer.
+
     def length(self, schema: Schema) -> int:
         """How many numbers the answer has."""
         raise NotImplementedError

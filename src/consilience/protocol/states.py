@@ -80,6 +80,9 @@ def _token(standing: Standing) -> Transition:
     return Transition(Token, (standing,))
 
 
+# Handshake, consent and runs are in one table though two classes act on it (the agent's session and the site's half of a study): two tables
+# had a seam between them, where a message could be in turn for one and out of turn for the other.
+#
 # A proposal may come twice: a site that connects while a study starts is told by the greeting and by the start. The second is answered
 # like the first, and moves nothing.
 TABLE: dict[Standing, tuple[Transition, ...]] = {

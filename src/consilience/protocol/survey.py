@@ -63,6 +63,7 @@ class Survey(Request, frozen=True, tag="survey"):
             values = table.numbers.get(name)
             spread = 0.0 if values is None else float(np.nanstd(values))
             votes = spread > 0.0 and math.isfinite(spread)
+            # the exponent, not the spread: a mean of spreads would need a unit to be summed in, which is what is being agreed on
             answer += [1.0, EXPONENT_STEP * round(math.log2(spread) / EXPONENT_STEP)] if votes else [0.0, 0.0]
         return np.array(answer)
 

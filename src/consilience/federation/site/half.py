@@ -188,7 +188,7 @@ class SiteHalf:
         assert run is not None
         if request.run != run.run_id or request.roster != run.digest:
             raise WrongRosterError("The request is for another run or other sites than those whose keys were exchanged.")
-        run.book.claim(request.round)
+        run.book.claim(request.round)  # before the checks: a round that is refused is used up, and cannot be tried in variations
         self._guard.is_current(request.version)
         for announced in request.announced:
             self._guard.hears(announced.variables, announced.contributors, announced.rows)

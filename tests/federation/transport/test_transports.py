@@ -1,6 +1,6 @@
 """The conformance suite on the local transport, on the remote one over links that carry bytes only, and with a journal; and their own ways.
 
-``tests/service/test_sockets.py`` runs the suite over real sockets.
+``tests/service/server/test_sockets.py`` runs the suite over real sockets.
 """
 
 from __future__ import annotations
@@ -29,7 +29,16 @@ from consilience.protocol.framing import Assembler, decode, encode, frames
 from consilience.protocol.messages import Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, RunMessage, RunReply
 from consilience.protocol.survey import Survey
 from consilience.settings.choices import Dropout
-from tests.federation.conformance import CLIENTS, MEMBERS, SCHEMA, CarriedConformance, TransportConformance, federated, local, participants
+from tests.federation.transport.conformance import (
+    CLIENTS,
+    MEMBERS,
+    SCHEMA,
+    CarriedConformance,
+    TransportConformance,
+    federated,
+    local,
+    participants,
+)
 
 to_site = msgspec.msgpack.Decoder(RunMessage)
 to_server = msgspec.msgpack.Decoder(RunReply)

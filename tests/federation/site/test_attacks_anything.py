@@ -17,8 +17,8 @@ from consilience.protocol.locate import Locate
 from consilience.protocol.messages import Announced, RoundRequest
 from consilience.protocol.products import Products
 from consilience.protocol.survey import Survey
-from tests.federation.attacks import SURVEY, terms_of
 from tests.federation.helpers import ROWS, Wire, mixed_clients, point
+from tests.federation.site.attacks import SURVEY, terms_of
 
 # anything at all
 

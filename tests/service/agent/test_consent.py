@@ -19,7 +19,7 @@ from consilience.secagg.identity import is_signed_by
 from consilience.service.agent import Site
 from consilience.service.contract import Contract, Member
 from consilience.service.settings import Settings, VariableSpec
-from tests.service.sites import (
+from tests.service.agent.sites import (
     CLIENTS,
     CONTRACT,
     MEMBERS,

@@ -13,7 +13,7 @@ from consilience.protocol.handshake import Closing, Proposal, Welcome, from_serv
 from consilience.service.server.hub import Connection, Hub, SocketWriter
 from consilience.service.server.socket import SiteSockets
 from consilience.service.store import State
-from tests.service.sites import CONTRACT, STUDY
+from tests.service.agent.sites import CONTRACT, STUDY
 
 
 class Recorder(SocketWriter):

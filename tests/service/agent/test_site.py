@@ -27,7 +27,7 @@ from consilience.service.config import AgentConfig
 from consilience.service.contract import Contract, Member
 from consilience.service.settings import Settings, specs_of
 from tests.federation.helpers import mixed_clients
-from tests.service.sites import CLIENTS, SCHEMA, STUDY, ask, folder_of, proposal, run_of, site_in, yes
+from tests.service.agent.sites import CLIENTS, SCHEMA, STUDY, ask, folder_of, proposal, run_of, site_in, yes
 
 
 def test_without_consent_to_restarts_a_smaller_run_is_refused(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from consilience.protocol.messages import KeyAsk, KeySet, Refused, Round, RoundR
 from consilience.protocol.states import MESSAGES, TABLE, Standing, refusal_in
 from consilience.protocol.survey import Survey
 from consilience.service.agent import Site
-from tests.service.sites import CLIENTS, STUDY, proposal, proved, run_of, site_in
+from tests.service.agent.sites import CLIENTS, STUDY, proposal, proved, run_of, site_in
 
 
 def no(_lines: list[str], _warnings: list[str]) -> bool:

@@ -47,7 +47,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """
 
     alpha: Annotated[float, About("Significance level of the CI decisions.", Part.GRAPHS, gt=0, lt=1)] = 0.05
-    max_given: Annotated[int | None, About("Largest conditioning set; none for no bound.", Part.GRAPHS, ge=0)] = None
+    max_given: Annotated[int | None, About("Largest conditioning set; no bound if left out.", Part.GRAPHS, ge=0)] = None
     method: Annotated[Method, About("Common models from masked sums (fedci), or combined p-values (fisher).", Part.TESTS)] = Method.FEDCI
     site_effects: Annotated[SiteEffects, About("Where the sites' intercepts live.", Part.TESTS)] = SiteEffects.PROFILED
     ordinal: Annotated[Ordinal, About("How ordinal responses are modelled.", Part.TESTS)] = Ordinal.PROPORTIONAL

@@ -16,6 +16,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 ROOMS = (
     "errors",
     "options",
+    "wording",
     "data",
     "glm",
     "secagg",

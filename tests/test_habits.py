@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -17,15 +19,18 @@ BESIDES = {"reference", "system"}
 LONGEST = 400
 
 
-def test_folders_of_tests_are_rooms() -> None:
-    folders = {path.name for path in TESTS.iterdir() if path.is_dir() and path.name != "__pycache__"}
-    assert folders <= {*ROOMS, *BESIDES}
+def test_folders_of_tests_mirror_the_source() -> None:
+    root = Path(consilience.__file__).parent
+    folders = {path.relative_to(TESTS) for path in TESTS.rglob("*") if path.is_dir() and path.name != "__pycache__"}
+    strange = [str(folder) for folder in folders if folder.parts[0] not in BESIDES and not (root / folder).is_dir()]
+    assert strange == []
+    assert {folder.parts[0] for folder in folders} <= {*ROOMS, *BESIDES}
 
 
 def test_every_room_has_tests_of_its_own() -> None:
     modules = [path for path in Path(consilience.__file__).parent.glob("*/*.py") if path.name not in ("__init__.py", "errors.py")]
     rooms = {path.parent.name for path in modules}
-    tested = {path.parent.name for path in TESTS.glob("*/test_*.py")}
+    tested = {path.relative_to(TESTS).parts[0] for path in TESTS.glob("*/**/test_*.py")}
     assert rooms <= tested
 
 
@@ -33,6 +38,15 @@ def test_every_room_has_tests_of_its_own() -> None:
 def test_no_file_of_tests_is_too_long(file: Path) -> None:
     lines = len(file.read_text(encoding="utf-8").splitlines())
     assert lines <= LONGEST, f"{file.name} has {lines} lines; split it by subject"
+
+
+def test_the_floor_of_coverage_only_rises() -> None:
+    """Held against every value that the history of the project knows; a copy without its history has nothing to compare."""
+    floor = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["coverage"]["report"]["fail_under"]
+    command = ["git", "log", "--format=", "-p", "-G", "^fail_under", "--", "pyproject.toml"]
+    found = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    known = [float(line.partition("=")[2].split("#")[0]) for line in found.stdout.splitlines() if line.startswith("+fail_under")]
+    assert floor >= max(known, default=0.0)
 
 
 def test_the_citation_is_of_this_version() -> None:

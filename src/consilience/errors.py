@@ -63,6 +63,12 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def __dir__() -> list[str]:
+    """The causes, and the details of every room."""
+    details = (import_module(f"consilience.{room}.errors").__all__ for room in _ROOMS)
+    return sorted({*__all__, *(name for names in details for name in names if name.endswith("Error"))})
+
+
 class ConsilienceError(Exception):
     """Root of every exception raised on purpose by this package."""
 

@@ -24,6 +24,7 @@ def changed(**columns: pl.Expr) -> dict[str, pl.DataFrame]:
     return {name: frame.with_columns(**columns) for name, frame in FRAMES.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", [*VARIANTS, "none"])
 @pytest.mark.parametrize(
     ("scale", "shift"), [(1e-6, 0.0), (1e6, 0.0), (1.0, 1e6), (1e-6, 1.0), (1e6, 1e6), (-3.0, 0.0), (1e-150, 0.0), (1e150, 0.0)]
@@ -34,6 +35,7 @@ def test_units_do_not_matter(variant: str, scale: float, shift: float) -> None:
     np.testing.assert_allclose(got, statistics(FRAMES, variant), rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("size", [10.0, 1e4])
 def test_site_shifts_do_not_matter(variant: str, size: float) -> None:
@@ -44,6 +46,7 @@ def test_site_shifts_do_not_matter(variant: str, size: float) -> None:
     np.testing.assert_allclose(statistics(moved, variant), statistics(FRAMES, variant), rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ordinal", ["proportional", "generalized"])
 def test_unit_free_with_a_ridge_too(ordinal: str) -> None:
     plain = statistics(FRAMES, ridge=1e-3, ordinal=ordinal)

@@ -33,6 +33,7 @@ def case(request: pytest.FixtureRequest) -> tuple[str, list[cs.Client]]:
     return request.param, clients_of(request.param)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["pooled", "profiled"])
 @pytest.mark.parametrize("ordinal", ["proportional", "generalized"])
 def test_statistics_and_df_are_those_of_r(case: tuple[str, list[cs.Client]], ordinal: str, how: str) -> None:

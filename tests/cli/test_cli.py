@@ -80,6 +80,7 @@ def test_version() -> None:
     assert (found.exit_code, found.stdout.strip()) == (0, cs.__version__)
 
 
+@pytest.mark.slow
 def test_help_lists_every_command() -> None:
     found = invoke("--help")
     assert found.exit_code == 0

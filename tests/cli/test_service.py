@@ -48,6 +48,7 @@ def test_a_short_password_leaves_no_server_behind(tmp_path: Path) -> None:
     assert not (tmp_path / "home" / "identity.pem").exists()
 
 
+@pytest.mark.slow
 def test_no_open_port_without_tls(tmp_path: Path) -> None:
     init(tmp_path / "home")
     result = run("server", "run", "--home", str(tmp_path / "home"), "--host", "0.0.0.0")
@@ -58,6 +59,7 @@ def test_no_open_port_without_tls(tmp_path: Path) -> None:
     assert isinstance(run("server", "run", "--home", str(tmp_path / "nowhere")).exception, ConfigurationError)
 
 
+@pytest.mark.slow
 def test_trusted_proxies_are_addresses(tmp_path: Path) -> None:
     init(tmp_path / "home")
     for wrong in ("*", "", "10.0.0.1,proxy.example"):

@@ -37,10 +37,11 @@ def found_in(*words: str) -> Any:
     return json.loads(answer.stdout)
 
 
-def test_the_same_file_is_a_study_on_a_server_and_a_discovery_here(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def created_on_a_server(study: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, list[Any]]:
+    """The study that a server has made of the file, and what it was sent."""
     sent: list[Any] = []
-    (tmp_path / "server").mkdir()
-    with serving(tmp_path / "server") as client:
+    folder.mkdir()
+    with serving(folder) as client:
         ada = bearer(client)
 
         def call(_: Any, method: str, path: str, body: Any = None) -> Any:
@@ -53,7 +54,36 @@ def test_the_same_file_is_a_study_on_a_server_and_a_discovery_here(study: Path, 
         monkeypatch.setenv("CONSILIENCE_SERVER_TOKEN", "of the test client")
         answer = runner.invoke(app, ["server", "study", "create", str(study), "--server", "https://study.example"])
         assert answer.exit_code == 0, answer.output
-        created = client.get(f"/api/v1/studies/{answer.stdout.strip()}", headers=ada).json()
+        return client.get(f"/api/v1/studies/{answer.stdout.strip()}", headers=ada).json(), sent
+
+
+def test_data_sets_are_read_off_the_files_where_none_are_declared(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = study.read_text(encoding="utf-8").splitlines(keepends=True)
+    study.write_text("".join(line for line in lines if not line.startswith("datasets")), encoding="utf-8")
+    created, sent = created_on_a_server(study, tmp_path / "server", monkeypatch)
+    assert sorted(created["datasets"]) == [["A", "B", "C"], ["B", "C", "D"]]
+    assert ".csv" not in json.dumps(sent)
+
+
+def test_columns_that_the_file_does_not_name_are_left_alone(study: Path) -> None:
+    """As on a server: an identifier beside the study's variables is no variable of the study."""
+    table = study.parent / "site1.csv"
+    head, *rows = table.read_text(encoding="utf-8").splitlines()
+    table.write_text("\n".join([f"{head},patient", *(f"{row},{i}" for i, row in enumerate(rows))]) + "\n", encoding="utf-8")
+    found = found_in(str(study))
+    assert "patient" not in {name for test in found["tests"] for name in (test["x"], test["y"], *test["given"])}
+    assert all("patient" not in local["variables"] for local in found["local_pags"])
+
+
+def test_a_variable_that_no_file_has_is_blamed_on_the_file(study: Path) -> None:
+    study.write_text(study.read_text(encoding="utf-8") + '\n[variables.Z]\nkind = "continuous"\n', encoding="utf-8")
+    error = runner.invoke(app, ["discover", str(study)]).exception
+    assert isinstance(error, cs.errors.UnknownVariableError)
+    assert "[variables]" in str(error)
+
+
+def test_the_same_file_is_a_study_on_a_server_and_a_discovery_here(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    created, sent = created_on_a_server(study, tmp_path / "server", monkeypatch)
     assert ".csv" not in json.dumps(sent)
     assert "site1" not in json.dumps(sent)
     assert created["name"] == "synthetic study"

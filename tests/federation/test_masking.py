@@ -57,6 +57,7 @@ def test_masks_change_no_statistic(sites: int, effects: str) -> None:
     assert_equal(masked, plain)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("effects", EFFECTS)
 @pytest.mark.parametrize("sites", [2, 7])
 def test_masks_change_no_statistic_of_generalized_ordinal_models(sites: int, effects: str) -> None:
@@ -111,6 +112,7 @@ def test_the_order_of_clients_does_not_matter_to_the_last_bit(options: dict[str,
     assert one.equals(two)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{"site_effects": e} for e in EFFECTS] + [{"method": "fisher"}], ids=str)
 def test_new_identities_change_nothing(options: dict[str, Any]) -> None:
     """Fingerprints order the sites of a roster, at random. Only joint has parameters in that order, and rounds differently then."""

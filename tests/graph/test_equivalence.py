@@ -49,6 +49,7 @@ def test_number_of_mags_and_classes(n: int, undirected: bool, mags: int, classes
     assert len(all_classes(n, undirected)) == classes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "undirected"), [case[:2] for case in SMALL])
 def test_the_pag_of_every_small_mag_shows_the_marks_that_its_class_shares(n: int, undirected: bool) -> None:
     for members in all_classes(n, undirected):

@@ -152,6 +152,7 @@ def test_projection_examples() -> None:
     assert latent_projection(nearly, nearly.labels) == MAG.parse("A <-> B, B <-> C, C <-> D, B --> D, C --> A, A <-> D")
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(random_mags())
 def test_the_canonical_dag_projects_on_its_mag(marks) -> None:

@@ -145,6 +145,7 @@ def test_with_selection_bias() -> None:
         assert set(found.pags) == world.shown(consistent, world.obeying(known, consistent)), (seed, known)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "parts",
     [

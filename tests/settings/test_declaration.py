@@ -120,12 +120,12 @@ def test_commands_have_the_declarations_options() -> None:
         for name in set(names_of(*parts)) - {"on_dropout"}:
             assert options[name].default is None, "not given: a study file, then the declaration, says it"
             if name != "method":
-                assert options[name].help == SETTINGS[name].about.doc
+                assert options[name].help.split(" \\[default")[0] == SETTINGS[name].about.doc
             if (least := SETTINGS[name].about.ge) is not None:
                 refused = CliRunner().invoke(app, [words, f"--{name.replace('_', '-')}={int(least) - 1}", "x", "y", "z.csv"])
                 assert refused.exit_code == 2
                 assert f"equal to {least}" in refused.output
-    assert "0.05" in CliRunner().invoke(app, ["discover", "--help"], env={"COLUMNS": "200"}).output
+    assert "[default: 0.05]" in CliRunner().invoke(app, ["discover", "--help"], env={"COLUMNS": "200"}).output
 
 
 def test_terms_are_made_of_settings() -> None:

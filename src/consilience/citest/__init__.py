@@ -1,7 +1,6 @@
-"""Conditional-independence tests: the interface, likelihood-ratio logic, batches as exchanges of requests and sums.
+"""Conditional-independence tests: the interface, questions, results, and p-values from statistics.
 
-Nothing here sends anything: ``batch.batch`` yields requests and is sent sums; ``site.SiteWorker`` turns a request into one
-site's vector; what lies between them is the business of ``federation``.
+Nothing here fits a model: :mod:`consilience.federation` has the tests over several sites, :mod:`consilience.graph` the oracle.
 """
 
 from consilience.citest.interface import CITest

@@ -13,7 +13,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from consilience.cli.options import Given, takes_settings
 from consilience.cli.show import kinds_table, show_discovery
-from consilience.cli.sites import METHODS, choose, clients_of, make_test, write_ledgers
+from consilience.cli.sites import METHODS, choose, clients_of, make_test, variables_in, write_ledgers
 from consilience.errors import OptionError
 from consilience.graph import PAG
 from consilience.graph.drawing.svg import Positions
@@ -55,7 +55,7 @@ def discovery(
     method, chosen = choose(files, settings)
     known = knowledge_of(chosen) if knowledge is None else Knowledge.from_toml(knowledge)
     clients = clients_of(files, kind, levels)
-    test = make_test(clients, method, chosen)
+    test = make_test(clients, method, chosen, variables_in(files))
     console = Console()
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True, disable=as_json) as bar:

@@ -13,7 +13,7 @@ from rich.console import Console
 from consilience.citest import CIResult
 from consilience.cli.options import Given, takes_settings
 from consilience.cli.show import kinds_table, result_table
-from consilience.cli.sites import METHODS, choose, clients_of, make_test, write_ledgers
+from consilience.cli.sites import METHODS, choose, clients_of, make_test, variables_in, write_ledgers
 from consilience.settings import Part
 
 __all__ = ["independence"]
@@ -37,7 +37,7 @@ def independence(
     """
     clients = clients_of(files, kind, levels)
     method, chosen = choose(files, settings)
-    test = make_test(clients, method, chosen)
+    test = make_test(clients, method, chosen, variables_in(files))
     result = test.test(x, y, [name for name in given.split(",") if name])
     if ledger is not None:
         write_ledgers(clients, ledger)

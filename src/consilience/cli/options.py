@@ -50,11 +50,8 @@ def _option(setting: Setting) -> inspect.Parameter:
     """None stands for "not given"; the default that counts then is shown."""
     flag = f"{'' if setting.default else 'no-'}{setting.name.replace('_', '-')}"
     shown: Any = flag if setting.type is bool else setting.plain_default
-    option = typer.Option(
-        help=setting.about.doc,
-        min=setting.about.ge,
-        max=setting.about.le,
-        show_default=False if shown is None else str(shown),
-    )
+    # Said in the help itself: typer puts a default that is text into brackets of its own, "(0.05)", as if it were a remark.
+    words = setting.about.doc if shown is None else f"{setting.about.doc} \\[default: {shown}]"
+    option = typer.Option(help=words, min=setting.about.ge, max=setting.about.le, show_default=False)
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     return inspect.Parameter(setting.name, kind, default=None, annotation=Annotated[setting.type | None, option])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,13 @@ from typing import Any
 from consilience.citest import CITest
 from consilience.data.errors import UnknownVariableError
 from consilience.data.reading import load
+from consilience.data.schema import Schema, unite
 from consilience.errors import OptionError
 from consilience.federation import Client, Server, pooled
 from consilience.settings import DEFAULTS, Method, Part, Settings, names_of, settings_of
 from consilience.settings.studyfile import FOR_FILES, StudyFile, read_study
 
-__all__ = ["METHODS", "TestMethod", "choose", "clients_of", "make_test", "pairs_of", "settings_in", "write_ledgers"]
+__all__ = ["METHODS", "TestMethod", "choose", "clients_of", "make_test", "pairs_of", "settings_in", "variables_in", "write_ledgers"]
 
 
 class TestMethod(StrEnum):
@@ -38,11 +40,20 @@ def settings_in(files: list[Path]) -> dict[str, Any]:
     return {} if (study := _study_file(files)) is None else dict(study.settings)
 
 
-def make_test(clients: list[Client], method: TestMethod, settings: Settings) -> CITest:
-    """The CI test that ``method`` names, over the clients."""
+def make_test(clients: list[Client], method: TestMethod, settings: Settings, variables: Collection[str] | None = None) -> CITest:
+    """The CI test that ``method`` names, over the clients; of their columns only ``variables``, if a study file names them."""
+    schema = unite({client.name: client.declarations for client in clients})
+    if variables is not None:
+        schema = Schema([variable for name, variable in schema.items() if name in variables])
     if method is TestMethod.POOLED:
-        return pooled(clients, site_effects=settings.site_effects, ordinal=settings.ordinal, ridge=settings.ridge)
-    return Server(clients, **{name: getattr(settings, name) for name in names_of(Part.TESTS)} | {"method": method.value})
+        return pooled(clients, schema=schema, site_effects=settings.site_effects, ordinal=settings.ordinal, ridge=settings.ridge)
+    options = {name: getattr(settings, name) for name in names_of(Part.TESTS)} | {"method": method.value}
+    return Server(clients, schema=schema, **options)
+
+
+def variables_in(files: list[Path]) -> tuple[str, ...] | None:
+    """The variables of a study file: columns beyond them are left alone, as on a study server. None where there are only tables."""
+    return None if (study := _study_file(files)) is None else tuple(study.schema)
 
 
 def choose(files: list[Path], given: dict[str, Any]) -> tuple[TestMethod, Settings]:
@@ -70,7 +81,8 @@ def clients_of(files: list[Path], kind: list[str] | None, levels: list[str] | No
     frames = [load(file, name) for name, file in zip(names, files, strict=True)]
     for variable in (*kinds, *orders):
         if not any(variable in frame.columns for frame in frames):
-            raise UnknownVariableError(f"--kind and --levels declare columns of the files; no file has a column {variable!r}.")
+            who = "--kind and --levels" if study is None or variable not in study.schema else "A study file's [variables]"
+            raise UnknownVariableError(f"{who} declare columns of the files; no file has a column {variable!r}. Take it out, or add it.")
     return [
         Client(
             name,

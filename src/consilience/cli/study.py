@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from consilience.cli.optional import need_service
+from consilience.data.reading import load
 from consilience.errors import AccessError, ConsilienceError, OptionError
 from consilience.service.errors import ConfigurationError, UnreachableError
 from consilience.settings.studyfile import read_study
@@ -90,9 +92,18 @@ def create(
     server: Server = "",
     ca: Ca = "",
 ) -> None:
-    """Create a draft from a file and print its id."""
+    """Create a draft from a file and print its id.
+
+    A file that names variables and sites but no data sets is enough where the sites' files are at hand: which variables they hold is
+    read off them, and only that is sent.
+    """
+    study = read_study(file)
+    if study.schema and study.files and not study.datasets:
+        held = (load(path, site).columns for site, path in study.files.items())
+        sets = dict.fromkeys(tuple(sorted(set(names) & set(study.schema))) for names in held)
+        study = replace(study, datasets=tuple(names for names in sets if names))
     with _client(server, ca) as client:
-        print(_call(client, "POST", "/studies", read_study(file).declaration())["id"])
+        print(_call(client, "POST", "/studies", study.declaration())["id"])
 
 
 @study_app.command("list")

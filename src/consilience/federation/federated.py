@@ -119,7 +119,7 @@ class FederatedTest(CITest):
             )
         self._keep_finished()
         left = len(self.participants) - 1
-        needed = max(2, self.terms.min_contributors)
+        needed = max(2, self.terms.min_contributors)  # one site alone has nobody to mask with
         if left < needed or self.terms.on_dropout is Dropout.STOP:
             rule = f"at least {needed} clients are needed" if left < needed else "the study stops when one is gone"
             raise TooFewClientsError(

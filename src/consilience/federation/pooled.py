@@ -23,8 +23,9 @@ from consilience.federation.exchange.sums import FitOptions, Sums
 from consilience.federation.site.own_tests import desk_for
 from consilience.settings.choices import Ordinal, SiteEffects
 from consilience.settings.declaration import DEFAULTS
+from consilience.wording import counted
 
-__all__ = ["Pooled", "counted"]
+__all__ = ["Pooled"]
 
 SITE = "(site)"
 
@@ -68,15 +69,6 @@ class Pooled(CITest):
         rows = table.complete((result.x, result.y, *result.given))
         codes = table.codes[SITE]
         return len(np.unique(codes if rows.index is None else codes[rows.index]))
-
-
-def counted(n: int, what: str) -> str:
-    """A number of things in words.
-
-    >>> counted(1, "site"), counted(1200, "row")
-    ('1 site', '1200 rows')
-    """
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 def _as_labels(frame: pl.DataFrame, schema: Schema, owner: str) -> pl.DataFrame:

@@ -12,11 +12,12 @@ from consilience.data.schema import Schema, unite
 from consilience.errors import StudyError
 from consilience.federation.errors import DuplicateClientError, NoClientsError
 from consilience.federation.federated import FederatedTest
-from consilience.federation.pooled import Pooled, counted
+from consilience.federation.pooled import Pooled
 from consilience.federation.site.client import Client
 from consilience.federation.transport.local import LocalTransport
 from consilience.options import check_flag
 from consilience.settings import DEFAULTS, LOCAL, Method, SiteEffects, settings_of, terms_of
+from consilience.wording import counted
 
 __all__ = ["Server", "fisher", "pooled"]
 

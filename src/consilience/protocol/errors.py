@@ -100,7 +100,9 @@ WIRE_CODES: dict[str, type[ConsilienceError]] = {
     "WrongRunError": secagg.WrongRunError,
 }
 """What a site may give as the cause of a refusal, as it travels. The codes are part of the protocol: a class that is renamed keeps its
-code, and a code is never used again for something else."""
+code, and a code is never used again for something else. One that the other side does not know is a plain refusal to it: so
+``OutOfTurnError``, which came later than version 1, needs no new version. (What it stands for travelled as ``StudyError`` and
+``DeclinedError`` before, which were not in the list of what a server takes for a refusal's name, and read as plain refusals as well.)"""
 
 _CODES = {kind: code for code, kind in WIRE_CODES.items()}
 

@@ -20,8 +20,9 @@ from consilience.protocol.errors import OutsideSchemaError, RepeatedQuestionErro
 from consilience.protocol.framing import encode
 from consilience.protocol.guard import Guard
 from consilience.protocol.history import Points
-from consilience.protocol.request import Request, VariableSet, counted
+from consilience.protocol.request import Request, VariableSet
 from consilience.settings.choices import Method
+from consilience.wording import counted
 
 __all__ = ["Evaluate", "ModelAsk"]
 
@@ -96,20 +97,21 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
         guard.not_too_large(self.samples())
         guard.is_method(Method.FEDCI)
         guard.moves_columns(moved=self.locations is not None)
-        guard.keeps_units(self.exponents)
-        guard.keeps_locations(self.locations)
         for variables in self.samples():
             guard.allows_sum(variables)
         if self.effects is not guard.terms.effects:
             raise WrongTermsError(f"The study's site effects are {guard.terms.effects}; got {self.effects}.")
         if self.n_sites != len(guard.members):
             raise WrongTermsError(f"The roster has {len(guard.members)} sites; got a request for {self.n_sites}.")
+        for model in self.models:
+            self._check_model(model, guard)
+        guard.keeps_units(self.exponents)
+        guard.keeps_locations(self.locations)
         self._check_points(guard)
 
     def _check_points(self, guard: Guard) -> None:
         answered, digests = guard.history.answered, []
         for model in self.models:
-            self._check_model(model, guard)
             digests.append(_canonical(model))
             before = answered.get(digests[-1])
             if before is not None and guard.members < before:
@@ -137,7 +139,7 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
         bench, table = desk.keep(_Bench, lambda: _Bench(desk.table, desk.cache_bytes)), desk.table
         bench.begin(self.run)
         parts: list[Floats] = [np.empty(0)]
-        seen: dict[Any, Floats] = {}
+        seen: dict[Any, Floats] = {}  # for this request only: warm starts make the next answer at the same point a little better
         for model in self.models:
             if not table.holds(model.sample):
                 parts.append(np.zeros(answer_size(self._n_parameters(model, table.schema))))
@@ -165,7 +167,7 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
         'log-likelihood, score and information of 0 models of nothing'
         """
         responses = sorted({model.response for model in self.models})
-        return f"log-likelihood, score and information of {counted(self.models, 'model')} of {', '.join(responses) or 'nothing'}"
+        return f"log-likelihood, score and information of {counted(len(self.models), 'model')} of {', '.join(responses) or 'nothing'}"
 
 
 def _check_design(model: ModelAsk, guard: Guard) -> None:
@@ -191,6 +193,8 @@ def _check_design(model: ModelAsk, guard: Guard) -> None:
 
 def _canonical(model: ModelAsk) -> bytes:
     """A digest of the model with one way of writing zero: -0.0 is another guise of the same point."""
+    # 16 bytes of a digest are kept for every model and step, on disk and for the life of a study; two points that share them by chance
+    # would cost one refusal, and that only after a site was lost
     plain = msgspec.structs.replace(model, beta=(model.point + 0.0).tobytes())
     return sha256(encode(plain)).digest()[:16]
 

@@ -18,6 +18,8 @@ __all__ = ["FRAME_BYTES", "Assembler", "decode", "encode", "frames"]
 
 FRAME_BYTES = 1 << 20
 """Payload of a frame: the most that a socket takes in before anybody has looked at it."""
+# Frames of our own, though WebSockets have fragments: libraries put fragments together before anybody can look, up to one limit for all
+# messages, while the length that may come here differs from question to question.
 _LAST, _MORE = b"\x00", b"\x01"
 _encoder = msgspec.msgpack.Encoder()
 

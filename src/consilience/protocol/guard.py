@@ -3,10 +3,11 @@
 Every rule is a method with a name; a request calls those it is subject to (:meth:`Request.check`). A rule that fails is a refusal with a
 name of its own (see :mod:`consilience.protocol.errors`) and a line in the ledger; nothing has been computed then, and nothing has left.
 
-The order of checks is part of the design. First what needs no data: the version, names, kinds, sizes, the agreed method and models, units.
-Then what the announced counts say. Only then what depends on what was answered before, since taking note of a point is for good.
-The one check that looks at the site's own rows, whether announced counts can be true, comes with the counts and closes the study for this
-site when it fails: asked often enough, its refusals would tell the counts.
+The order of checks is part of the design. A message is first looked at whole: its turn, run, roster, round and version. Then the
+counts it announces, since limits rest on them; that is the one check that looks at the site's own rows, and a failure closes the study for
+this site: asked often enough, refusals would tell the counts. Then the request's own rules, those that need least first: names, kinds and
+sizes, the agreed method and models, limits on sums. Last comes what is remembered for good, units and locations and points: a request that
+is refused for another reason leaves no trace there, or a server could fix a site's units with a request that was never answered.
 """
 
 from __future__ import annotations

@@ -164,6 +164,8 @@ from_site: msgspec.msgpack.Decoder[Hello | Proof | Declare | Consent | Declined 
 """Everything that a server understands."""
 
 
+# Every signature is over a label and all parts, each with its length: the same bytes can never mean two things, and a signature made for
+# one purpose opens nothing else.
 def _context(label: bytes, study: str, hello: Hello, server: bytes, nonce: bytes, time: int, channel: bytes) -> bytes:
     parts = (study.encode(), hello.identity, hello.nonce, server, nonce, time.to_bytes(8, "big"), channel)
     return pack(label, *parts)

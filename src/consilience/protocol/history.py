@@ -70,6 +70,7 @@ class History:
         if isinstance(record, Points):
             members = frozenset(record.members)
             for digest in record.digests:
+                # the first, and so the largest, set of sites stays: a repetition with all of them must not make one with fewer look new
                 self.answered.setdefault(digest, members)
         elif isinstance(record, Units):
             self.exponents = record.exponents

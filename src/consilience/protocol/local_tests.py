@@ -14,8 +14,9 @@ from consilience.glm.kernel import Floats
 from consilience.glm.layout import Ordinal
 from consilience.protocol.desk import Desk
 from consilience.protocol.guard import Guard
-from consilience.protocol.request import Request, VariableSet, counted
+from consilience.protocol.request import Request, VariableSet
 from consilience.settings.choices import Method
+from consilience.wording import counted
 
 __all__ = ["LocalTests"]
 
@@ -66,6 +67,7 @@ class LocalTests(Request, frozen=True, tag="local"):
             result = done.results[question]
             logs = [chi2_log_sf(d.statistic, d.df) for d in result.directions if d.informative]
             if logs:
+                # on the log scale: a p-value of 1e-400 is an ordinary one in large data, and zero as a float
                 log_p = logs[0] if len(logs) == 1 else log_symmetric(logs[0], logs[1])
                 vector[i] = [1.0, result.n] if self.count else [-2.0 * log_p]
         return vector.ravel()
@@ -84,7 +86,7 @@ class LocalTests(Request, frozen=True, tag="local"):
         'own p-values of 1 test'
         """
         what = "whether and with how many rows this site can do" if self.count else "own p-values of"
-        return f"{what} {counted(self.questions, 'test')}"
+        return f"{what} {counted(len(self.questions), 'test')}"
 
 
 @dataclass(slots=True)

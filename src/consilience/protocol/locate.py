@@ -8,8 +8,9 @@ from consilience.data.schema import Schema
 from consilience.glm.kernel import Floats
 from consilience.protocol.desk import Desk
 from consilience.protocol.guard import Guard
-from consilience.protocol.request import Request, VariableSet, counted
+from consilience.protocol.request import Request, VariableSet
 from consilience.settings.choices import Method
+from consilience.wording import counted
 
 __all__ = ["Locate"]
 
@@ -37,9 +38,9 @@ class Locate(Request, frozen=True, tag="locate"):
         guard.knows_continuous(self.variables)
         guard.is_method(Method.FEDCI)
         guard.moves_columns(moved=True)
-        guard.keeps_units(self.exponents)
         for variables in self.samples():
             guard.allows_sum(variables)
+        guard.keeps_units(self.exponents)
 
     def answer(self, desk: Desk, site: int) -> Floats:
         """Counts and sums of what is not missing."""
@@ -66,4 +67,4 @@ class Locate(Request, frozen=True, tag="locate"):
         >>> Locate(("A",), {}).words()
         'counts and sums of 1 continuous variable: A'
         """
-        return f"counts and sums of {counted(self.variables, 'continuous variable')}: {', '.join(self.variables)}"
+        return f"counts and sums of {counted(len(self.variables), 'continuous variable')}: {', '.join(self.variables)}"

@@ -17,8 +17,9 @@ from consilience.glm.kernel import Floats
 from consilience.glm.layout import Ordinal
 from consilience.protocol.desk import Desk
 from consilience.protocol.guard import Guard
-from consilience.protocol.request import Request, VariableSet, counted
+from consilience.protocol.request import Request, VariableSet
 from consilience.settings.choices import Method
+from consilience.wording import counted
 
 __all__ = ["AloneAnswer", "Products", "ProductsRead", "ProductsTotal", "products_length"]
 
@@ -65,12 +66,12 @@ class Products(Request, frozen=True, tag="products"):
         guard.not_too_large(self.samples())
         guard.is_method(Method.FEDCI)
         guard.moves_columns(moved=self.locations is not None)
-        guard.keeps_units(self.exponents)
-        guard.keeps_locations(self.locations)
         for variables in self.sets:
             guard.allows_sum(variables)
         for question in self.alone:
             guard.allows_alone(question.variables)
+        guard.keeps_units(self.exponents)
+        guard.keeps_locations(self.locations)
 
     def answer(self, desk: Desk, site: int) -> Floats:
         """The site's own counts and cross-products; zeros for a set it does not hold."""
@@ -80,12 +81,15 @@ class Products(Request, frozen=True, tag="products"):
             if not table.holds(variables):
                 parts.append(np.zeros(products_length(table.schema, variables)))
                 continue
+            # log-likelihoods of the models without predictors ride along: the site has its level counts at hand, and whoever has them as
+            # a sum over sites only could not tell them (each site has shares of its own)
             found = cross_products(table, variables, coding)
             parts += [np.array([float(found.n)]), found.levels, found.nulls, found.sums, found.gram[np.triu_indices(len(found.sums))]]
         return np.concatenate([*parts, self._answer_alone(desk).ravel()])
 
     def _answer_alone(self, desk: Desk) -> Floats:
         """The questions that only one site can answer: zeros everywhere but there."""
+        # In the same round and the same vector as the sums, so that nobody sees who answers: a message of its own would show it.
         vector, table = np.zeros((len(self.alone), len(AloneAnswer._fields))), desk.table
         mine = [i for i, q in enumerate(self.alone) if table.holds(q.variables) and table.complete(q.variables).n]
         results = desk.own_tests(tuple(self.alone[i] for i in mine), self.ordinal, self.ridge)
@@ -110,8 +114,8 @@ class Products(Request, frozen=True, tag="products"):
         'level counts and cross-products of 1 variable set (A, C); statistics of 1 test that one site alone can do'
         """
         sets = "; ".join(", ".join(variables) for variables in self.sets[:3]) + ("; …" if len(self.sets) > 3 else "")
-        words = f"level counts and cross-products of {counted(self.sets, 'variable set')} ({sets})" if self.sets else ""
-        alone = f"statistics of {counted(self.alone, 'test')} that one site alone can do" if self.alone else ""
+        words = f"level counts and cross-products of {counted(len(self.sets), 'variable set')} ({sets})" if self.sets else ""
+        alone = f"statistics of {counted(len(self.alone), 'test')} that one site alone can do" if self.alone else ""
         return "; ".join(part for part in (words, alone) if part) or "nothing"
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # the desk and the guard serve requests, and import none
     from consilience.protocol.desk import Desk
     from consilience.protocol.guard import Guard
 
-__all__ = ["Request", "VariableSet", "counted"]
+__all__ = ["Request", "VariableSet"]
 
 VariableSet = tuple[str, ...]
 """Names of variables, sorted. The rows complete on them are a sample."""
@@ -25,6 +25,9 @@ class Request(msgspec.Struct, frozen=True):
     length, so that nobody sees who did. A subclass is a typed message (its fields travel under its tag) and implements the methods below;
     the first two and the last are for both sides, :meth:`check` and :meth:`answer` are the site's half, :meth:`read` is the server's.
     """
+
+    # One flat vector, and not a structure: the masks are laid over numbers in a row, the ring adds rows of equal length, and a length that
+    # follows from the question alone leaves nothing to read off the size of an answer.
 
     def length(self, schema: Schema) -> int:
         """How many numbers the answer has."""
@@ -49,12 +52,3 @@ class Request(msgspec.Struct, frozen=True):
     def words(self) -> str:
         """What is asked for, in words, for the ledger of a site."""
         raise NotImplementedError
-
-
-def counted(things: tuple[object, ...], name: str) -> str:
-    """So many things, in words.
-
-    >>> counted(("A", "C"), "variable"), counted((), "test"), counted(("A",), "model")
-    ('2 variables', '0 tests', '1 model')
-    """
-    return f"{len(things)} {name}" + ("" if len(things) == 1 else "s")

@@ -31,12 +31,12 @@ from consilience.protocol.handshake import (
 )
 from consilience.protocol.messages import Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, Round
 
-__all__ = ["MESSAGES", "TABLE", "SiteState", "State", "Transition", "drawing", "refusal_in", "replies_to", "table_text"]
+__all__ = ["MESSAGES", "TABLE", "SiteState", "Standing", "Transition", "drawing", "refusal_in", "replies_to", "table_text"]
 
 Message = type[msgspec.Struct]
 
 
-class State(StrEnum):
+class Standing(StrEnum):
     """Where a site stands in a study. Each value is the state's name in the drawing."""
 
     CONNECTED = "connected"
@@ -66,24 +66,35 @@ class Transition:
     """A message of the server, the states it may lead to (the first, if nothing is wrong), and what the site answers."""
 
     message: Message
-    to: tuple[State, ...]
+    to: tuple[Standing, ...]
     replies: tuple[Message, ...] = ()
 
 
-_S = State
+_S = Standing
 _PROPOSAL = (Consent, Declined)
 _OVER = Transition(Closing, (_S.OVER,))
+
+
+def _token(standing: Standing) -> Transition:
+    """A token comes when the site has asked for one, which it may as soon as it has proved who it is."""
+    return Transition(Token, (standing,))
+
+
+# Handshake, consent and runs are in one table though two classes act on it (the agent's session and the site's half of a study): two tables
+# had a seam between them, where a message could be in turn for one and out of turn for the other.
+#
 # A proposal may come twice: a site that connects while a study starts is told by the greeting and by the start. The second is answered
 # like the first, and moves nothing.
-TABLE: dict[State, tuple[Transition, ...]] = {
+TABLE: dict[Standing, tuple[Transition, ...]] = {
     _S.CONNECTED: (Transition(Challenge, (_S.PROVED,), (Proof,)),),
-    _S.PROVED: (Transition(Welcome, (_S.WELCOMED, _S.BOUND)),),
+    _S.PROVED: (Transition(Welcome, (_S.WELCOMED, _S.BOUND)), _token(_S.PROVED)),
     _S.WELCOMED: (
         Transition(DeclareAsk, (_S.WELCOMED, _S.DECLINED), (Declare, Declined)),
         Transition(Proposal, (_S.CONSENTED, _S.CLOSED, _S.DECLINED), _PROPOSAL),
+        _token(_S.WELCOMED),
         _OVER,
     ),
-    _S.BOUND: (Transition(Proposal, (_S.CONSENTED, _S.CLOSED, _S.DECLINED), _PROPOSAL), _OVER),
+    _S.BOUND: (Transition(Proposal, (_S.CONSENTED, _S.CLOSED, _S.DECLINED), _PROPOSAL), _token(_S.BOUND), _OVER),
     _S.CONSENTED: (
         Transition(Proposal, (_S.CONSENTED,), _PROPOSAL),
         Transition(KeyAsk, (_S.OFFERED, _S.CONSENTED), (KeyOffer, Refused)),
@@ -104,7 +115,7 @@ TABLE: dict[State, tuple[Transition, ...]] = {
     # closed is about data, not about turns: the site still consents to the contract it has, and answers no request
     _S.CLOSED: (Transition(Proposal, (_S.CLOSED,), _PROPOSAL), _OVER),
     _S.DECLINED: (_OVER,),
-    _S.OVER: (Transition(Token, (_S.OVER,)),),
+    _S.OVER: (_token(_S.OVER), _OVER),  # the end, too, may be told twice
 }
 """What may come in which state. Everything else is refused, with what :func:`refusal_in` says."""
 
@@ -112,23 +123,24 @@ MESSAGES: tuple[Message, ...] = (Challenge, Welcome, DeclareAsk, Proposal, KeyAs
 """All that a server may say to a site."""
 
 _RUN = (KeyAsk, KeySet, Round)
-_BEFORE_CONSENT = (_S.CONNECTED, _S.PROVED, _S.WELCOMED, _S.BOUND, _S.DECLINED)
 
 
-def refusal_in(state: State, message: Message, site: str = "This site") -> ConsilienceError:
+def refusal_in(state: Standing, message: Message, site: str = "This site") -> ConsilienceError:
     """What a site says to a message that has no transition in ``state``.
 
     A :class:`ProtocolError` ends the connection. Messages of a run are refused in words that go back to the server, with the connection
     left open: a server that resumes may be out of step with one site, and the others should not pay for it.
 
-    >>> refusal_in(State.WELCOMED, Round)
+    >>> refusal_in(Standing.WELCOMED, Round)
     OutOfTurnError("This site's owner has not consented to anything yet.")
     """
     if message is DeclareAsk and state not in (_S.CONNECTED, _S.PROVED, _S.DECLINED, _S.OVER):
         return WrongTermsError("The server asks for this site's variables again, after the contract has fixed them. Nothing is sent.")
     if message not in _RUN or state is _S.OVER:
         return ProtocolError(f"{message.__name__} has no place here: the site is {state.value} in the study.")
-    if state in _BEFORE_CONSENT:
+    if state in (_S.CONNECTED, _S.PROVED, _S.BOUND):
+        return OutOfTurnError(f"{site} has not been shown the contract on this connection; propose it first.")
+    if state in (_S.WELCOMED, _S.DECLINED):
         return OutOfTurnError(f"{site}'s owner has not consented to anything yet.")
     if state is _S.CLOSED:
         return StudyClosedError(f"{site} answers nothing more in this study; its ledger says why. Start a new study.")
@@ -151,7 +163,7 @@ def replies_to(message: Message) -> tuple[Message, ...]:
 class SiteState:
     """The state of one site in one study.
 
-    >>> state = SiteState(State.CONSENTED)
+    >>> state = SiteState(Standing.CONSENTED)
     >>> state.moves(KeyAsk)
     >>> state.now.value
     'offered'
@@ -160,7 +172,7 @@ class SiteState:
     consilience.protocol.errors.OutOfTurnError: This site has not entered a run yet; exchange keys first.
     """
 
-    def __init__(self, now: State = State.CONNECTED, site: str = "This site") -> None:
+    def __init__(self, now: Standing = Standing.CONNECTED, site: str = "This site") -> None:
         self.now = now
         self._site = site
 
@@ -171,18 +183,19 @@ class SiteState:
                 return step
         raise refusal_in(self.now, message, self._site)
 
-    def moves(self, message: Message, to: State | None = None) -> None:
+    def moves(self, message: Message, to: Standing | None = None) -> None:
         """A message was acted upon: go on to ``to``, or to where it leads if nothing is wrong."""
         step = self.check(message)
-        assert to is None or to in step.to, f"{message.__name__} does not lead from {self.now} to {to}"
+        if to is not None and to not in step.to:
+            raise ValueError(f"{message.__name__} does not lead from {self.now.value} to {to.value}.")
         self.now = step.to[0] if to is None else to
 
     def reconnects(self) -> None:
         """A new connection: nothing is proved on it yet. What the owner agreed to, and what was answered, is kept elsewhere."""
-        self.now = State.CONNECTED
+        self.now = Standing.CONNECTED
 
 
-def _steps() -> Iterator[tuple[State, Transition]]:
+def _steps() -> Iterator[tuple[Standing, Transition]]:
     return ((state, step) for state, row in TABLE.items() for step in row)
 
 
@@ -198,11 +211,11 @@ def table_text() -> str:
 def drawing() -> str:
     """The table as a drawing (Mermaid), for the documentation; messages that change nothing are left out."""
     lines = ["```mermaid", "stateDiagram-v2", "    [*] --> connected: Hello"]
-    arrows: dict[tuple[State, State], list[str]] = {}
+    arrows: dict[tuple[Standing, Standing], list[str]] = {}
     for state, step in _steps():
         for to in step.to:
             if to is not state:
                 arrows.setdefault((state, to), []).append(step.message.__name__)
     lines += [f"    {state.value} --> {to.value}: {', '.join(names)}" for (state, to), names in arrows.items()]
-    lines += [f"    {state.value} --> [*]" for state in (State.DECLINED, State.OVER)]
+    lines += [f"    {state.value} --> [*]" for state in (Standing.DECLINED, Standing.OVER)]
     return "\n".join([*lines, "```"]) + "\n"

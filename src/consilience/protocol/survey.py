@@ -11,7 +11,8 @@ from consilience.data.schema import Schema
 from consilience.glm.kernel import Floats
 from consilience.protocol.desk import Desk
 from consilience.protocol.guard import Guard
-from consilience.protocol.request import Request, VariableSet, counted
+from consilience.protocol.request import Request, VariableSet
+from consilience.wording import counted
 
 __all__ = ["Survey", "Surveyed"]
 
@@ -62,6 +63,7 @@ class Survey(Request, frozen=True, tag="survey"):
             values = table.numbers.get(name)
             spread = 0.0 if values is None else float(np.nanstd(values))
             votes = spread > 0.0 and math.isfinite(spread)
+            # the exponent, not the spread: a mean of spreads would need a unit to be summed in, which is what is being agreed on
             answer += [1.0, EXPONENT_STEP * round(math.log2(spread) / EXPONENT_STEP)] if votes else [0.0, 0.0]
         return np.array(answer)
 
@@ -85,6 +87,6 @@ class Survey(Request, frozen=True, tag="survey"):
         >>> Survey((("A", "C"), ("A",)), ("A",)).words()
         'whether and with how many rows this site can contribute to 2 variable sets; the order of magnitude of the spread of 1 variable'
         """
-        words = f"whether and with how many rows this site can contribute to {counted(self.sets, 'variable set')}"
-        spread = f"; the order of magnitude of the spread of {counted(self.spreads, 'variable')}"
+        words = f"whether and with how many rows this site can contribute to {counted(len(self.sets), 'variable set')}"
+        spread = f"; the order of magnitude of the spread of {counted(len(self.spreads), 'variable')}"
         return words + (spread if self.spreads else "")

@@ -1,9 +1,8 @@
 """What runs for long: the study server and the site agent.
 
 =============  =====================================================================================
-``settings``   a study's settings, and the one place where they become terms and arguments
+``settings``   a study's settings as they travel: checked, with its variables and data sets
 ``contract``   what a site's owner consents to, and its digest
-``session``    what is said on a connection before and around a run; the signed challenge
 ``invitation`` the text that lets a site in, once
 ``store/``     the server's memory: SQLite behind small interfaces
 ``server/``    the FastAPI application: accounts, studies, the sites' sockets, runs

@@ -70,7 +70,7 @@ class StoreError(ServiceError):
 
 
 class RecordsError(ServiceError):
-    """A site's ledger or memory cannot be read or written."""
+    """A site's ledger or history cannot be read or written."""
 
 
 class UnreachableError(ServiceError):

@@ -16,6 +16,7 @@ from consilience.errors import OptionError
 from consilience.iod.discover import discover_arguments, knowledge_of
 from consilience.settings import Batching, check_settings, terms_of
 from consilience.settings import NetworkSettings as Settings
+from consilience.settings.declaration import MOST_VARIABLES
 
 __all__ = [
     "JOINT_WARNING",
@@ -37,7 +38,8 @@ JOINT_WARNING = (
     "The information matrix of a model with site dummies holds each site's number of rows, level counts and sums exactly, masked or not."
 )
 """What every site reads before it consents to ``site_effects="joint"``."""
-MOST_VARIABLES, MOST_LEVELS, MOST_DATASETS, MOST_NAME = 64, 64, 256, 200
+MOST_LEVELS, MOST_DATASETS, MOST_NAME = 64, 256, 200
+"""Bounds on what comes from outside: a contract is read by people, and held in memory by every site."""
 MOST_AT_ONCE = 100_000
 
 

@@ -22,6 +22,7 @@ __all__ = [
     "DEFAULTS",
     "LOCAL",
     "LOCAL_SETTINGS",
+    "MOST_VARIABLES",
     "NETWORK_SETTINGS",
     "OVER_A_NETWORK",
     "SETTINGS",
@@ -34,6 +35,8 @@ __all__ = [
 ]
 
 DAY, YEAR = 86_400.0, 31_536_000.0
+MOST_VARIABLES = 64
+"""Of a study over a network: what the exact engine can do, with room to spare."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -44,7 +47,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """
 
     alpha: Annotated[float, About("Significance level of the CI decisions.", Part.GRAPHS, gt=0, lt=1)] = 0.05
-    max_given: Annotated[int | None, About("Largest conditioning set; none for no bound.", Part.GRAPHS, ge=0)] = None
+    max_given: Annotated[int | None, About("Largest conditioning set; no bound if left out.", Part.GRAPHS, ge=0)] = None
     method: Annotated[Method, About("Common models from masked sums (fedci), or combined p-values (fisher).", Part.TESTS)] = Method.FEDCI
     site_effects: Annotated[SiteEffects, About("Where the sites' intercepts live.", Part.TESTS)] = SiteEffects.PROFILED
     ordinal: Annotated[Ordinal, About("How ordinal responses are modelled.", Part.TESTS)] = Ordinal.PROPORTIONAL
@@ -108,7 +111,7 @@ class Otherwise:
 
 
 OVER_A_NETWORK: Mapping[str, Otherwise] = {
-    "max_given": Otherwise("a study has 64 variables at most", le=64),
+    "max_given": Otherwise(f"a study has {MOST_VARIABLES} variables at most", le=MOST_VARIABLES),
     "ridge": Otherwise("numbers from outside are bounded", le=1e6),
     "limit": Otherwise("results are stored and sent to every site", le=1_000_000, needed=True),
     "time_limit": Otherwise("a server works for several studies", default=3600.0, ge=1, le=DAY, needed=True),

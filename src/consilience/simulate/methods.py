@@ -1,6 +1,6 @@
 """The five methods of the study, on the tables of one simulation.
 
-The federated ones run the same batches as :class:`consilience.Server`, over the same site workers, but without keys, masks and ledgers:
+The federated ones run the same batches as :class:`consilience.Server`, over the same the sites' desks, but without keys, masks and ledgers:
 masking changes sums by less than 2⁻⁶⁰, and a study of thousands of runs must not pay for it. Tables are encoded once for all methods. What
 comes out is equal to the server's (tested).
 """

@@ -92,6 +92,7 @@ class Sums:
         """
         if sample in self.products:
             return self.products[sample]
+        # a scan, not an index: a study asks for some dozens of sets, since larger ones cover most of the smaller
         wanted, n = set(sample), self.rows(sample)
         for variables, found in self.products.items():
             if found.n == n and wanted.issubset(variables):

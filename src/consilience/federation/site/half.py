@@ -18,7 +18,7 @@ from consilience.protocol.errors import FalseCountsError, WrongRosterError
 from consilience.protocol.guard import Guard
 from consilience.protocol.history import Closed, History, Present
 from consilience.protocol.messages import Answer, Entered, KeyAsk, KeyOffer, KeySet, Round, RoundRequest, RunMessage
-from consilience.protocol.states import SiteState, State
+from consilience.protocol.states import SiteState, Standing
 from consilience.secagg import Identity, Roster, RoundBook, RunKey, SignedKey, encode, mask, pair_secret
 from consilience.secagg.errors import RingRangeError
 from consilience.settings.choices import Dropout
@@ -68,7 +68,7 @@ class SiteHalf:
         self._history = History() if history is None else history
         self._guard = Guard(table, terms, self._history)
         if state is None:  # in process: whoever joins has consented
-            state = SiteState(State.CLOSED if self._history.closed else State.CONSENTED, repr(name))
+            state = SiteState(Standing.CLOSED if self._history.closed else Standing.CONSENTED, repr(name))
         self._state = state
         self._key: RunKey | None = None
         self._run: _Run | None = None
@@ -174,7 +174,7 @@ class SiteHalf:
             # away. So the first such refusal is the last word; and the value itself stays here, in the ledger.
             if isinstance(error, RingRangeError | FalseCountsError):
                 self._history.take(Closed())
-                self._state.moves(Round, State.CLOSED)
+                self._state.moves(Round, Standing.CLOSED)
             if isinstance(error, RingRangeError):
                 raise RingRangeError("A number of this site does not fit the ring. Look at the variables' units.") from None
             raise
@@ -188,7 +188,7 @@ class SiteHalf:
         assert run is not None
         if request.run != run.run_id or request.roster != run.digest:
             raise WrongRosterError("The request is for another run or other sites than those whose keys were exchanged.")
-        run.book.claim(request.round)
+        run.book.claim(request.round)  # before the checks: a round that is refused is used up, and cannot be tried in variations
         self._guard.is_current(request.version)
         for announced in request.announced:
             self._guard.hears(announced.variables, announced.contributors, announced.rows)

@@ -1,7 +1,7 @@
 """The interface between the federated test and whatever carries its requests, and the contract that comes with it.
 
 The test above knows :meth:`Transport.ask`, :meth:`Transport.drop` and :attr:`Transport.names`. It never sees a single site's vector: a
-transport returns sums. Every transport passes the suite in ``tests/federation/conformance.py``.
+transport returns sums. Every transport passes the suite in ``tests/federation/transport/conformance.py``.
 """
 
 from __future__ import annotations

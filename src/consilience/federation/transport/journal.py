@@ -100,6 +100,8 @@ class Journalled(Transport):
 
     def ask(self, request: AnyRequest, announced: Sequence[Announced]) -> Floats:
         """The sum from the journal, or one round, written down."""
+        # Sums are written down, not the state of the fits: a fit is a function of its sums, and its state has many parts that would all
+        # have to be stored and read back to the last bit. The digest of the request says that the run asks what it asked before.
         digest = sha256(framing.encode(request)).digest()
         if self._past:
             entry = self._past.popleft()

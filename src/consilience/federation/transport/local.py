@@ -45,6 +45,7 @@ class LocalTransport(Transport):
         self._next_round += 1
         self.rounds += 1
         self.bytes += len(self._sites) * len(framing.encode(message))
+        # One after the other: in one process the sites share the interpreter, and threads would only make the order of ledgers random.
         replies = [site.answer(message) for site in self._sites]
         self._told.update(counts.variables for counts in news)
         self.bytes += sum(len(r) if isinstance(r, bytes) else r.nbytes for r in replies)

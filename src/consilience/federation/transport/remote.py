@@ -103,6 +103,8 @@ class RemoteTransport(Transport):
             answers = self._attempt(request, announced)
             if not isinstance(answers, str):
                 return decode(total(RingVector.from_bytes(answer) for answer in answers))
+            # A new run for all, not a new key for the one that was lost: secrets are pairwise, and a site that was away cannot know which
+            # rounds of the old run the others have answered.
             lost, self._run = answers, None
         raise ClientGoneError(lost)
 

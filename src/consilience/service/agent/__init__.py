@@ -1,7 +1,7 @@
 """The site agent: it holds the data, dials out, and answers what its owner has consented to.
 
 =============  ============================================================================
-``home``       the site's folder: identity, one folder per study, ledger and memory on disk
+``home``       the site's folder: identity, one folder per study, ledger and history on disk
 ``entry``      taking an invitation; downloading results
 ``site``       what a site answers to each message of the server
 ``link``       the connection: TLS, proxy, challenge, coming back after it ends

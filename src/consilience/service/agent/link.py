@@ -120,8 +120,9 @@ class Agent:
     async def token(self) -> str:
         """Connect once, for a token alone."""
         async with self._connect() as socket:
-            await self._open(socket, SiteState())
-            return await self._token(socket)
+            state = SiteState()
+            await self._open(socket, state)
+            return await self._token(socket, state)
 
     def _connect(self) -> connect:
         heartbeat = self._config.heartbeat_seconds
@@ -159,7 +160,7 @@ class Agent:
             message = await self._receive(socket, assembler)
             if isinstance(message, Closing):
                 site.handle(message)
-                token = await self._token(socket) if message.state == "finished" else ""
+                token = await self._token(socket, site.state) if message.state == "finished" else ""
                 return Outcome(printable(message.state), printable(message.message), token)
             reply = await asyncio.to_thread(site.handle, message)
             if isinstance(message, Welcome):  # only now the server has taken this site's proof
@@ -172,12 +173,16 @@ class Agent:
             if isinstance(reply, Declined):
                 raise site.failure
 
-    async def _token(self, socket: ClientConnection) -> str:
+    async def _token(self, socket: ClientConnection, state: SiteState) -> str:
+        """Ask for a token. What else comes before it must be in its turn, and is let pass: nobody here answers it."""
         await self._send(socket, TokenAsk())
         while True:
             reply = await self._receive(socket, Assembler(FRAME_BYTES))
+            state.check(type(reply))
             if isinstance(reply, Token):
                 return reply.token
+            if isinstance(reply, Welcome):
+                state.moves(Welcome)
 
     async def _send(self, socket: ClientConnection, message: msgspec.Struct) -> None:
         for frame in frames(encode(message)):

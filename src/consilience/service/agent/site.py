@@ -20,9 +20,20 @@ from consilience.federation.site.half import SiteHalf
 from consilience.federation.site.ledger import Ledger
 from consilience.protocol.errors import WrongRosterError, WrongTermsError, code_of
 from consilience.protocol.framing import encode
-from consilience.protocol.handshake import Consent, Declare, DeclareAsk, DeclaredVariable, Declined, Proposal, Welcome, consent_context
+from consilience.protocol.handshake import (
+    Challenge,
+    Consent,
+    Declare,
+    DeclareAsk,
+    DeclaredVariable,
+    Declined,
+    Proposal,
+    Token,
+    Welcome,
+    consent_context,
+)
 from consilience.protocol.messages import Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, Round, RunMessage
-from consilience.protocol.states import SiteState, State
+from consilience.protocol.states import SiteState, Standing
 from consilience.protocol.version import VERSION
 from consilience.secagg import fingerprint_text, read_fingerprint
 from consilience.service.agent.home import StudyFolder
@@ -62,6 +73,8 @@ class Site:
         """The answer to a message, or None if there is nothing to say. Whether it is its turn, the table of states decides."""
         if isinstance(message, KeyAsk | KeySet | Round):
             return self._work(message)
+        if isinstance(message, Challenge | Token):  # the connection's business: it knows the channel, and what it has asked for
+            raise ProtocolError(f"{type(message).__name__} has no place here.")
         self.state.check(type(message))
         if isinstance(message, Proposal):
             return self._proposal(decode_contract(message.contract))
@@ -75,10 +88,11 @@ class Site:
     def _work(self, message: RunMessage) -> KeyOffer | Entered | Answer | Refused:
         """A message of a run. What is refused goes back in words."""
         try:
-            self.state.check(type(message))
+            if self._half is None:
+                self.state.check(type(message))
             assert self._half is not None, "a site that has consented has encoded its data"
-            return self._half.respond(message)
-        except ServiceError:  # what is wrong with this site's files is its owner's business
+            return self._half.respond(message)  # which looks at the state itself, and writes down what it refuses
+        except (ServiceError, ProtocolError):  # this site's files are its owner's business; what is out of order ends the connection
             raise
         except ConsilienceError as error:
             return Refused(code_of(error), str(error))
@@ -86,12 +100,12 @@ class Site:
     def _welcome(self, message: Welcome) -> None:
         if (message.site, message.study, message.version) != (self._joined.site, self._joined.study, VERSION):
             raise ProtocolError(f"The server welcomes {message.site!r} in {message.study!r}; this is {self._joined.site!r}.")
-        self.state.moves(Welcome, State.WELCOMED if self._accepted is None else State.BOUND)
+        self.state.moves(Welcome, Standing.WELCOMED if self._accepted is None else Standing.BOUND)
 
     def _declare(self) -> Declare | Declined:
         """The site's variables, if its owner agrees. Once there is a contract the study has a schema, and nothing more is told."""
         if not self._ask([QUERY], [QUERY_WARNING]):
-            self.state.moves(DeclareAsk, State.DECLINED)
+            self.state.moves(DeclareAsk, Standing.DECLINED)
             return Declined("The site's owner does not tell its variables. Declare the study's schema in advance.")
         found = self._client.declarations.values()
         reply = Declare(
@@ -120,17 +134,17 @@ class Site:
             half = self._half or self._join(contract)
         except (DataError, SchemaError) as error:  # what does not fit stays here
             self.failure = error
-            self.state.moves(Proposal, State.DECLINED)
+            self.state.moves(Proposal, Standing.DECLINED)
             return Declined("The site's data do not fit the study's schema.")
         if self._accepted is None:
             if not self._ask(contract.lines(), [*warnings_of(contract), *self._own_warnings(contract)]):
-                self.state.moves(Proposal, State.DECLINED)
+                self.state.moves(Proposal, Standing.DECLINED)
                 return Declined("The site's owner does not agree to the study's settings.")
             self._folder.accept(contract)
             self._accepted = contract
         self._half = half
-        if self.state.now in (State.WELCOMED, State.BOUND):
-            self.state.moves(Proposal, State.CLOSED if half.closed else State.CONSENTED)
+        if self.state.now in (Standing.WELCOMED, Standing.BOUND):
+            self.state.moves(Proposal, Standing.CLOSED if half.closed else Standing.CONSENTED)
         return Consent(contract.digest, self._client.identity.sign(consent_context(contract.study, contract.digest)))
 
     def _join(self, contract: Contract) -> SiteHalf:

@@ -42,11 +42,11 @@ class SocketWriter(ABC):
 
 
 class Connection:
-    """A site that has proved who it is. ``ready``: its owner has consented to the contract."""
+    """A site that has proved who it is. ``greeted``: it has been welcomed; ``ready``: its owner has consented to the contract."""
 
     def __init__(self, study: str, site: str, writer: SocketWriter) -> None:
         self.study, self.site = study, site
-        self.ready = False
+        self.ready = self.greeted = False
         self.assembler = Assembler(IDLE_BYTES)
         self._writer = writer
         self._pending: asyncio.Future[RunReply | Lost] | None = None
@@ -187,6 +187,8 @@ class Hub:
     async def tell(self, study: str, data: bytes) -> None:
         """Send all sites of a study a message; one that is gone learns it when it is back."""
         for connection in self.of(study):
+            if not connection.greeted:  # its greeting, which is on the way, reads the study again after the welcome
+                continue
             try:
                 async with asyncio.timeout(TELL_SECONDS):
                     await connection.send(data)

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model
 
-from consilience.settings.declaration import NETWORK_SETTINGS
+from consilience.data.kinds import Kind
+from consilience.service.settings import MOST_DATASETS, MOST_LEVELS, MOST_NAME
+from consilience.settings.declaration import MOST_VARIABLES, NETWORK_SETTINGS
 from consilience.settings.field import Setting
 
 __all__ = [
@@ -26,7 +28,7 @@ __all__ = [
     "VariableModel",
 ]
 
-Text = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+Text = Annotated[str, StringConstraints(min_length=1, max_length=MOST_NAME)]
 SiteName = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._-]*$")]
 StudyId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}$")]
 Hex64 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
@@ -62,9 +64,9 @@ class VariableModel(_Body):
     """A variable of the study."""
 
     name: Text
-    kind: Literal["continuous", "binary", "ordinal", "multinomial"]
+    kind: Kind
     levels: list[Text] = Field(
-        default_factory=list, max_length=64, description="In order; for discrete kinds. Binary: 0 and 1 if left out."
+        default_factory=list, max_length=MOST_LEVELS, description="In order; for discrete kinds. Binary: 0 and 1 if left out."
     )
 
 
@@ -99,9 +101,9 @@ class StudyIn(_Body):
     """
 
     name: Text
-    variables: list[VariableModel] | None = Field(None, max_length=64)
+    variables: list[VariableModel] | None = Field(None, max_length=MOST_VARIABLES)
     datasets: list[list[Text]] | None = Field(
-        None, max_length=256, description="The sets of variables that sites measure; not which site measures which."
+        None, max_length=MOST_DATASETS, description="The sets of variables that sites measure; not which site measures which."
     )
     settings: SettingsModel = SettingsModel()
 

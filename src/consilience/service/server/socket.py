@@ -34,7 +34,8 @@ from consilience.protocol.handshake import (
     server_proof,
     verify_site,
 )
-from consilience.protocol.messages import Answer, Entered, KeyOffer, Refused
+from consilience.protocol.messages import KeyAsk, KeySet, Round
+from consilience.protocol.states import replies_to
 from consilience.protocol.version import VERSION
 from consilience.secagg import Identity
 from consilience.secagg.errors import BadSignatureError
@@ -53,6 +54,8 @@ FORBIDDEN, TRY_LATER, TOO_LONG = 4403, 4429, 1009
 HANDSHAKE_SECONDS = 20.0
 TOKEN_SECONDS = 7 * 86400.0
 MOST_REASON = 1000
+RUN_REPLIES = frozenset(reply for asked in (KeyAsk, KeySet, Round) for reply in replies_to(asked))
+"""What a run waits for; anything else a site says is about its consent, its variables or a token."""
 _log = logging.getLogger("consilience.server")
 
 
@@ -172,6 +175,12 @@ class SiteSockets:
         if not await run_in_threadpool(self._store.studies.has_site, connection.study, connection.site):
             raise ProtocolError("The site was removed from the study while it connected.")
         await connection.send(encode(Welcome(connection.site, row.id, row.name, row.state.value)))
+        # From here on the site is told what all are told. What happened before that, it learns by reading the study once more: the first
+        # word to a site is its welcome, and a proposal that comes twice does no harm.
+        connection.greeted = True
+        row = await run_in_threadpool(self._store.studies.get, connection.study)
+        if row is None:
+            raise ProtocolError("The study is gone.")
         if row.state is State.RUNNING and row.contract is not None:
             await connection.send(encode(Proposal(row.contract.encoded())))
         elif row.state.is_over:
@@ -181,7 +190,7 @@ class SiteSockets:
 
     async def _take(self, connection: Connection, message: Any) -> None:
         """One message of a site that has proved who it is."""
-        if isinstance(message, KeyOffer | Entered | Answer | Refused):
+        if type(message) in RUN_REPLIES:
             if not connection.answered(message):
                 raise ProtocolError("An answer came that nobody asked for.")
         elif isinstance(message, Consent):

@@ -72,7 +72,7 @@ def _out(row: StudyRow, services: Services, *, is_owner: bool) -> StudyOut:
         name=row.name,
         state=row.state.value,
         message=row.message,
-        variables=None if variables is None else [VariableModel(name=v.name, kind=v.kind.value, levels=list(v.levels)) for v in variables],
+        variables=None if variables is None else [VariableModel(name=v.name, kind=v.kind, levels=list(v.levels)) for v in variables],
         datasets=None if datasets is None else [list(names) for names in datasets],
         settings=SettingsModel.model_validate(msgspec.to_builtins(row.settings)),
         sites=sites,

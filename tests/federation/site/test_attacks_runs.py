@@ -17,8 +17,8 @@ from consilience.protocol.survey import Survey
 from consilience.secagg import Identity, RunKey, SignedKey
 from consilience.secagg.agreement import _signed_context
 from consilience.settings.choices import Dropout
-from tests.federation.attacks import PRODUCTS, SURVEY
 from tests.federation.helpers import Wire, mixed_clients, refused
+from tests.federation.site.attacks import PRODUCTS, SURVEY
 
 # rounds
 

@@ -217,6 +217,7 @@ def test_a_client_that_is_not_there_at_the_start(method: str, gone: int) -> None
     assert not said or repr(name) in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gone", [0, 1, 3])
 @pytest.mark.parametrize("method", ["offer", "enter"])
 @pytest.mark.parametrize("at", [0, 1, 2])

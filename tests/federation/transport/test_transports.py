@@ -1,6 +1,6 @@
 """The conformance suite on the local transport, on the remote one over links that carry bytes only, and with a journal; and their own ways.
 
-``tests/service/test_sockets.py`` runs the suite over real sockets.
+``tests/service/server/test_sockets.py`` runs the suite over real sockets.
 """
 
 from __future__ import annotations
@@ -29,7 +29,16 @@ from consilience.protocol.framing import Assembler, decode, encode, frames
 from consilience.protocol.messages import Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, RunMessage, RunReply
 from consilience.protocol.survey import Survey
 from consilience.settings.choices import Dropout
-from tests.federation.conformance import CLIENTS, MEMBERS, SCHEMA, CarriedConformance, TransportConformance, federated, local, participants
+from tests.federation.transport.conformance import (
+    CLIENTS,
+    MEMBERS,
+    SCHEMA,
+    CarriedConformance,
+    TransportConformance,
+    federated,
+    local,
+    participants,
+)
 
 to_site = msgspec.msgpack.Decoder(RunMessage)
 to_server = msgspec.msgpack.Decoder(RunReply)
@@ -95,6 +104,7 @@ class TestLocal(TransportConformance):
         return local(**terms)
 
 
+@pytest.mark.slow
 class TestRemote(CarriedConformance):
     def make(self, **terms: Any) -> Transport:
         return remote(**terms)
@@ -211,6 +221,7 @@ class ListJournalOf(ListJournal):
         self._entries = list(past.entries())
 
 
+@pytest.mark.slow
 def test_a_round_that_was_answered_and_not_written_down_is_asked_again_with_the_same_bits() -> None:
     """The server dies after every other answer, before it has written the answer down."""
     wanted = federated(remote()).test_all(max_given=1)

@@ -17,8 +17,8 @@ from consilience.protocol.locate import Locate
 from consilience.protocol.messages import Announced, RoundRequest
 from consilience.protocol.products import Products
 from consilience.protocol.survey import Survey
-from tests.federation.attacks import SURVEY, terms_of
 from tests.federation.helpers import ROWS, Wire, mixed_clients, point
+from tests.federation.site.attacks import SURVEY, terms_of
 
 # anything at all
 
@@ -131,6 +131,7 @@ def test_any_message_is_answered_at_its_length_or_refused_in_words(
     outcome(Wire.open(CLIENTS, effects=effects), body, honest(body) if truth else rumours)
 
 
+@pytest.mark.slow
 @given(run=st.binary(max_size=40), number=st.integers(-(2**70), 2**70), roster=st.binary(max_size=40), version=st.integers(-3, 3))
 @settings(max_examples=60, deadline=None)
 def test_any_envelope_but_the_right_one_is_refused(run: bytes, number: int, roster: bytes, version: int) -> None:

@@ -14,12 +14,12 @@ from consilience import errors
 from consilience.federation.site.ledger import Ledger
 from consilience.protocol.handshake import Consent, Declare, DeclareAsk, Declined, Welcome, consent_context
 from consilience.protocol.messages import KeyAsk, Refused
-from consilience.protocol.states import State
+from consilience.protocol.states import Standing
 from consilience.secagg.identity import is_signed_by
 from consilience.service.agent import Site
 from consilience.service.contract import Contract, Member
 from consilience.service.settings import Settings, VariableSpec
-from tests.service.sites import (
+from tests.service.agent.sites import (
     CLIENTS,
     CONTRACT,
     MEMBERS,
@@ -153,7 +153,7 @@ def test_what_is_shown_of_a_contract_moves_no_cursor() -> None:
 def test_data_that_do_not_fit_the_schema_are_declined_without_details(tmp_path: Path) -> None:
     client = cs.Client("site0", pl.DataFrame({"A": [1.0, 2.0], "C": ["secret", "other"]}), identity=CLIENTS[0].identity)
     site = Site(client, folder_of(tmp_path), yes)
-    site.state.now = State.WELCOMED
+    site.state.now = Standing.WELCOMED
     reply = site.handle(proposal())
     assert isinstance(reply, Declined)
     assert "secret" not in reply.reason

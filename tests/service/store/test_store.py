@@ -25,7 +25,7 @@ from consilience.service.settings import Batching, Settings, specs_of
 from consilience.service.store import Database, State, Store
 from consilience.service.store.migrations import MIGRATIONS
 from tests.federation.helpers import mixed_clients
-from tests.federation.test_transports import LoopLinks
+from tests.federation.transport.test_transports import LoopLinks
 
 CLIENTS = mixed_clients(3, columns="ABC")
 SCHEMA = cs.Server(CLIENTS).schema

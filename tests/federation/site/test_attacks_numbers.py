@@ -19,8 +19,8 @@ from consilience.protocol.evaluate import ModelAsk
 from consilience.protocol.locate import Locate
 from consilience.protocol.messages import Announced
 from consilience.protocol.products import Products
-from tests.federation.attacks import PRODUCTS, SURVEY, change
 from tests.federation.helpers import LOGIT, ROWS, Wire, mixed_clients, mixed_frames, point, refused
+from tests.federation.site.attacks import PRODUCTS, SURVEY, change
 
 
 def huge() -> list[cs.Client]:

@@ -127,6 +127,7 @@ def test_joint_effects_need_to_be_meant(client: TestClient, ada: dict[str, str])
     assert client.get(f"/api/v1/studies/{study}", headers=ada).json()["settings"]["site_effects"] == "joint"
 
 
+@pytest.mark.slow
 def test_over_a_network_a_drop_out_stops_the_study_by_default(client: TestClient, ada: dict[str, str]) -> None:
     study = new_study(client, ada)
     assert client.get(f"/api/v1/studies/{study}", headers=ada).json()["settings"]["on_dropout"] == "stop"

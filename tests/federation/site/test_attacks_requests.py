@@ -20,8 +20,8 @@ from consilience.protocol.locate import Locate
 from consilience.protocol.messages import Announced, RoundRequest
 from consilience.protocol.products import Products
 from consilience.protocol.survey import Survey
-from tests.federation.attacks import PRODUCTS, SURVEY, change, terms_of
 from tests.federation.helpers import LOGIT, ROWS, Wire, mixed_clients, point, refused
+from tests.federation.site.attacks import PRODUCTS, SURVEY, change, terms_of
 
 # parameters
 

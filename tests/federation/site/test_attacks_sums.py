@@ -19,8 +19,8 @@ from consilience.protocol.locate import Locate
 from consilience.protocol.messages import Announced
 from consilience.protocol.products import Products
 from consilience.settings.choices import SingleSite
-from tests.federation.attacks import PRODUCTS, change, terms_of
 from tests.federation.helpers import LOGIT, ROWS, Wire, mixed_clients, mixed_frames, point, refused, unmasked
+from tests.federation.site.attacks import PRODUCTS, change, terms_of
 
 # the same question twice
 

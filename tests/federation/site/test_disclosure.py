@@ -104,6 +104,7 @@ def test_with_a_limit_of_one_a_single_site_answers_like_any_other() -> None:
 # one site alone
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("effects", EFFECTS)
 def test_in_the_published_layout_every_test_answers_but_those_of_b_and_d_together(effects: str) -> None:
     clients = two_sites()
@@ -127,6 +128,7 @@ def test_in_the_published_layout_every_test_answers_but_those_of_b_and_d_togethe
             assert got.statistic == pytest.approx(want.statistic, **close)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("effects", EFFECTS)
 def test_what_one_site_does_alone_leaves_it_as_statistics_only(effects: str) -> None:
     """No cross-products, no score, no information, no location of rows that one site has alone; and it is asked of all."""

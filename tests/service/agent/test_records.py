@@ -22,7 +22,7 @@ from consilience.service.agent.home import DiskHistory, DiskLedger
 from consilience.service.invitation import Invitation, read_invitation
 from consilience.service.settings import Settings
 from tests.federation.helpers import LOGIT
-from tests.service.sites import (
+from tests.service.agent.sites import (
     OTHER,
     SERVER,
     STUDY,

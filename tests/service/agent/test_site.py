@@ -17,7 +17,7 @@ from consilience.citest.question import Question
 from consilience.protocol.handshake import Challenge, Welcome
 from consilience.protocol.messages import Announced, Answer, KeyAsk, KeySet, Refused
 from consilience.protocol.products import Products
-from consilience.protocol.states import SiteState, State
+from consilience.protocol.states import SiteState, Standing
 from consilience.protocol.survey import Survey
 from consilience.service.agent import Agent, Site
 from consilience.service.agent.entry import check_url
@@ -27,7 +27,7 @@ from consilience.service.config import AgentConfig
 from consilience.service.contract import Contract, Member
 from consilience.service.settings import Settings, specs_of
 from tests.federation.helpers import mixed_clients
-from tests.service.sites import CLIENTS, SCHEMA, STUDY, ask, folder_of, proposal, run_of, site_in, yes
+from tests.service.agent.sites import CLIENTS, SCHEMA, STUDY, ask, folder_of, proposal, run_of, site_in, yes
 
 
 def test_without_consent_to_restarts_a_smaller_run_is_refused(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_conditioning_sets_are_no_larger_than_agreed(tmp_path: Path, most: int |
     contract = Contract(STUDY, "trial", specs_of(schema), (("A", "B", "C"),), Settings(max_given=most), members)
     sites = [Site(c, folder_of(tmp_path / c.name, c.name), yes) for c in clients]
     for site in sites:
-        site.state.now = State.WELCOMED
+        site.state.now = Standing.WELCOMED
         site.handle(proposal(contract))
     digest = run_of(sites, b"one")
     assert isinstance(ask(sites[0], b"one", digest, 0, Survey((("A", "B"),))), Answer)

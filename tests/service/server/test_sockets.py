@@ -22,7 +22,7 @@ from consilience.service.invitation import Invitation
 from consilience.service.server.hub import SocketLinks
 from consilience.service.settings import Settings, specs_of
 from consilience.service.store import State
-from tests.federation.conformance import CLIENTS, MEMBERS, SCHEMA, CarriedConformance, federated, local
+from tests.federation.transport.conformance import CLIENTS, MEMBERS, SCHEMA, CarriedConformance, federated, local
 from tests.service.helpers import SERVER, make_app
 
 pytestmark = pytest.mark.slow

@@ -49,9 +49,11 @@ def pieces(known: Knowledge) -> dict[str, Knowledge]:
     return {piece.items(NAMES)[0].text: piece for piece in alone}
 
 
-def check_core(world: World, evidence: Evidence, known: Knowledge, conflicts: Sequence[Decision], why: object) -> None:
+def check_core(
+    world: World, evidence: Evidence, known: Knowledge, conflicts: Sequence[Decision], why: object, told: dict[str, Knowledge] | None = None
+) -> None:
     """No MAG agrees with all of this, and some MAG does with all but any one."""
-    told = pieces(known)
+    told = pieces(known) if told is None else told
     rows: list[Bools] = []
     for decision in conflicts:
         if decision.kind == Source.KNOWLEDGE:

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import consilience as cs
+from consilience.data.kinds import Kind
 from consilience.errors import KnowledgeError
-from consilience.graph import MAG
+from consilience.graph import MAG, Oracle
 from consilience.iod.discover import knowledge_of
 from consilience.iod.groups import Form, Group
 from consilience.iod.knowledge import Knowledge
-from consilience.settings import Settings
+from consilience.iod.report.sections import knowledge
+from consilience.iod.report.sentences import certain
+from consilience.service.contract import Contract, decode_contract
+from consilience.service.settings import VariableSpec, check_knowledge, checked
+from consilience.settings import NetworkSettings, Settings
 from tests.iod.mag_enumeration import load, load_with_selection
 from tests.iod.test_knowledge import agrees, names
 
@@ -225,3 +233,27 @@ def test_sentences() -> None:
         "Exogenous: age and sex; no other variable causes one of them, and nothing unmeasured causes both one of them and another "
         "variable; how they are related among themselves is left open."
     ]
+
+
+def test_the_report_does_not_explain_what_was_left_open() -> None:
+    """Three exogenous variables whose association the data orient: shown in the graph, told in no sentence."""
+    clinic = Oracle(MAG.parse("age <-> sex, income <-> sex, sex --> pulse, pulse <-> pain"))
+    found = cs.discover(clinic, knowledge=Knowledge(exogenous=["age", "sex", "income"]))
+    assert str(found.pags[0]) == "age o-> sex, income o-> sex, pain o-> pulse, sex --> pulse"
+    said = [re.sub(r"<[^>]+>", "", sentence) for sentence in certain(found)]
+    assert said == ["sex is a cause of pulse, directly or through others.", "pulse is not a cause of pain."]
+    told = re.sub(r"<[^>]+>", " ", knowledge(found))
+    assert "Exogenous: age, sex and income" in told
+    assert "Those of each data set alone know nothing of it." in told
+
+
+def test_owners_of_sites_read_it_in_the_contract() -> None:
+    variables = tuple(VariableSpec(name, Kind.CONTINUOUS) for name in ("age", "pulse"))
+    contract = Contract("00112233aabbccdd", "trial", variables, (("age", "pulse"),), NetworkSettings(required=("exogenous age",)), ())
+    again = decode_contract(msgspec.msgpack.encode(contract))
+    assert again == contract
+    assert "Exogenous: age; no other variable causes it, and nothing unmeasured causes both it and another variable." in again.lines()
+    with pytest.raises(KnowledgeError, match="said in required"):
+        checked(NetworkSettings(forbidden=("exogenous age",)))
+    with pytest.raises(KnowledgeError, match="did you mean 'age'"):
+        check_knowledge(NetworkSettings(required=("exogenous Age",)), contract.schema)

@@ -69,7 +69,7 @@ def test_classes_with_members_that_obey_and_the_marks_that_these_share(block: in
         known = random_groups(rng, WORLD.names, test.graph, true=0.8)  # type: ignore[arg-type]
         consistent = WORLD.every.consistent_classes(datasets, truth).tolist()
         wanted = WORLD.shown(consistent, obeying(known, WORLD.every))
-        exact, published = (cs.discover(test, knowledge=known, engine=engine, limit=None) for engine in ("exact", "iod"))
+        exact, published = (cs.discover(test, knowledge=known, engine=engine, limit=None, resolve="strict") for engine in ("exact", "iod"))
         assert set(exact.pags) == wanted, (seed, known)
         assert exact.pags == published.pags, (seed, known)
         assert len(exact.pags) == len(wanted) or not wanted
@@ -92,7 +92,7 @@ def test_a_core_of_decisions_and_groups() -> None:
         known = random_groups(rng, WORLD.names, test.graph, true=0.0)  # type: ignore[arg-type]
         known = Knowledge(unconfounded=known.unconfounded, separate=known.separate)
         evidence = Evidence(WORLD, test)
-        found = cs.discover(test, knowledge=known, limit=None)
+        found = cs.discover(test, knowledge=known, limit=None, resolve="strict")
         assert set(found.pags) == WORLD.shown(evidence.consistent, obeying(known, WORLD.every)), (seed, known)
         if not found.pags:
             check_core(WORLD, evidence, known, found.conflicts, (seed, known), pieces(known))
@@ -115,7 +115,7 @@ def test_groups_beside_tiers_and_statements() -> None:
             continue
         consistent = WORLD.every.consistent_classes(datasets, truth).tolist()
         wanted = WORLD.shown(consistent, obeying(groups, WORLD.every) & WORLD.obeying(others))
-        exact, published = (cs.discover(test, knowledge=known, engine=engine, limit=None) for engine in ("exact", "iod"))
+        exact, published = (cs.discover(test, knowledge=known, engine=engine, limit=None, resolve="strict") for engine in ("exact", "iod"))
         assert set(exact.pags) == set(published.pags) == wanted, (seed, known)
 
 
@@ -132,7 +132,7 @@ def test_five_nodes() -> None:
         if len(consistent) > 200:
             continue
         wanted = world.shown(consistent, obeying(known, world.every))
-        exact, published = (cs.discover(test, knowledge=known, engine=engine, limit=None) for engine in ("exact", "iod"))
+        exact, published = (cs.discover(test, knowledge=known, engine=engine, limit=None, resolve="strict") for engine in ("exact", "iod"))
         assert set(exact.pags) == set(published.pags) == wanted, (seed, known)
         checked += bool(wanted)
     assert checked > 20
@@ -162,7 +162,7 @@ def test_with_selection_bias() -> None:
         test = world.test(truth, datasets)
         known = random_groups(rng, world.names, test.graph, true=0.9)  # type: ignore[arg-type]
         consistent = world.every.consistent_classes(datasets, truth).tolist()
-        found = cs.discover(test, knowledge=known, selection_bias=True, limit=None)
+        found = cs.discover(test, knowledge=known, selection_bias=True, limit=None, resolve="strict")
         assert set(found.pags) == world.shown(consistent, obeying(known, world.every)), (seed, known)
         lines += any(" --- " in str(pag) or " --o " in str(pag) for pag in found.pags)
     assert lines > 3

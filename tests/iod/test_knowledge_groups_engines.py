@@ -53,9 +53,12 @@ def random_groups(rng: np.random.Generator, names: tuple[str, ...], mag: MAG, tr
 
 
 def pieces(known: Knowledge) -> dict[str, Knowledge]:
-    """Each item on its own, by its words; that of an exogenous variable leaves its edges to the others open."""
+    """Each item on its own, by its words; that of an exogenous variable as statements, since it leaves its edges to the others open."""
+    outside = [name for name in WORLD.names if name not in known.exogenous]
+    texts = [item.text for item in known.items(WORLD.names)][: len(known.exogenous)]
+    found = {text: Knowledge(forbidden=[(y, "*->", e) for y in outside]) for text, e in zip(texts, known.exogenous, strict=True)}
     alone = [Knowledge(unconfounded=[group]) for group in known.unconfounded] + [Knowledge(separate=[group]) for group in known.separate]
-    return {piece.items(WORLD.names)[0].text: piece for piece in alone}
+    return found | {piece.items(WORLD.names)[0].text: piece for piece in alone}
 
 
 @pytest.mark.slow
@@ -90,7 +93,6 @@ def test_a_core_of_decisions_and_groups() -> None:
         rng = np.random.default_rng([6, seed])
         test = WORLD.test(WORLD.some_class(rng), random_datasets(rng, 4, 3), seed=seed, graded=True)
         known = random_groups(rng, WORLD.names, test.graph, true=0.0)  # type: ignore[arg-type]
-        known = Knowledge(unconfounded=known.unconfounded, separate=known.separate)
         evidence = Evidence(WORLD, test)
         found = cs.discover(test, knowledge=known, limit=None, resolve="strict")
         assert set(found.pags) == WORLD.shown(evidence.consistent, obeying(known, WORLD.every)), (seed, known)

@@ -12,6 +12,7 @@ from consilience.errors import KnowledgeError
 from consilience.graph import MAG, Oracle
 from consilience.iod.evidence import Source
 from consilience.iod.knowledge import Knowledge
+from consilience.iod.relations import Relation
 from tests.iod.brute_force import Evidence, World, random_datasets
 from tests.iod.mag_enumeration import ARROW, Bools, Enumeration
 from tests.iod.test_knowledge_engines import check_core, random_knowledge
@@ -103,22 +104,27 @@ def test_a_core_of_decisions_and_groups() -> None:
 
 
 @pytest.mark.slow
-def test_groups_beside_tiers_and_statements() -> None:
+@pytest.mark.parametrize("selection_bias", [False, True])
+def test_groups_beside_tiers_and_statements_of_all_forms(selection_bias: bool) -> None:
+    world, checked = World(4, selection_bias), 0
     for seed in range(40):
         rng = np.random.default_rng([7, seed])
-        truth, datasets = WORLD.some_class(rng), random_datasets(rng, 4)
-        test = WORLD.test(truth, datasets)
-        groups = random_groups(rng, WORLD.names, test.graph, true=0.9)  # type: ignore[arg-type]
-        others = random_knowledge(rng, test.graph, true=0.9)  # type: ignore[arg-type]
+        truth, datasets = world.some_class(rng), random_datasets(rng, 4)
+        test = world.test(truth, datasets)
+        groups = random_groups(rng, world.names, test.graph, true=0.9)  # type: ignore[arg-type]
+        others = random_knowledge(rng, test.graph, 0.9, tuple(Relation))  # type: ignore[arg-type]
+        obey = obeying(groups, world.every) & world.obeying(others)
         try:
             known = Knowledge(**groups.to_dict() | {key: value for key, value in others.to_dict().items() if value})
         except KnowledgeError:
-            assert not (obeying(groups, WORLD.every) & WORLD.obeying(others)).any()
+            assert not obey.any()
             continue
-        consistent = WORLD.every.consistent_classes(datasets, truth).tolist()
-        wanted = WORLD.shown(consistent, obeying(groups, WORLD.every) & WORLD.obeying(others))
-        exact, published = (cs.discover(test, knowledge=known, engine=engine, limit=None, resolve="strict") for engine in ("exact", "iod"))
-        assert set(exact.pags) == set(published.pags) == wanted, (seed, known)
+        wanted = world.shown(world.every.consistent_classes(datasets, truth).tolist(), obey)
+        for engine in ("exact",) if selection_bias else ("exact", "iod"):
+            found = cs.discover(test, knowledge=known, engine=engine, limit=None, resolve="strict", selection_bias=selection_bias)
+            assert set(found.pags) == wanted, (seed, known)
+        checked += bool(wanted)
+    assert checked > 10
 
 
 @pytest.mark.slow

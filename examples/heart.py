@@ -6,7 +6,8 @@ cp, …, num) into a folder, then::
     python examples/heart.py FOLDER --alpha 0.01 --out heart.html
 
 Switzerland has zeros for cholesterol, which nobody has in the blood: the variable is left out there. Vessels, thallium scan and slope were
-hardly measured outside Cleveland, and are left out everywhere. Age and sex are nobody's effect: they stand in the first tier.
+hardly measured outside Cleveland, and are left out everywhere. Age and sex are exogenous: nothing in the study causes them, and nothing
+that nobody measured causes one of them and something else. (That they come first in time would not exclude the latter.)
 """
 
 from __future__ import annotations
@@ -53,8 +54,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("heart.html"))
     args = parser.parse_args()
     server = cs.Server([hospital(args.folder / f"{name}.csv") for name in ("cleveland", "hungarian", "switzerland", "va")])
-    later = [name for name in NAMES.values() if name not in ("age", "sex")]
-    known = None if args.without_knowledge else cs.Knowledge(tiers=[["age", "sex"], later], forbidden=["age => sex", "sex => age"])
+    known = None if args.without_knowledge else cs.Knowledge(exogenous=["age", "sex"])
     found = cs.discover(server, alpha=args.alpha, resolve="optimal", knowledge=known)
     print(found)
     for title, lines in (

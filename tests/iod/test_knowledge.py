@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from consilience.errors import ConsilienceError, KnowledgeError
-from consilience.graph import MAG, ancestors
+from consilience.graph import MAG, Mark, ancestors
 from consilience.iod.knowledge import Item, Knowledge
 from consilience.iod.relations import Relation, Statement
 from tests.iod.mag_enumeration import load
@@ -51,7 +51,8 @@ def knowledge(draw: st.DrawFn, variables: st.SearchStrategy[str] = names) -> Kno
     cuts = sorted(draw(st.sets(st.integers(1, len(order) - 1))))
     tiers = [order[i:j] for i, j in zip([0, *cuts], [*cuts, len(order)], strict=True)] if draw(st.booleans()) else []
     pairs = list(combinations(order, 2))
-    required = draw(st.lists(st.tuples(st.sampled_from(pairs), st.sampled_from(Relation)), max_size=3))
+    forward = [relation for relation in Relation if relation is not Relation.BOTH]
+    required = draw(st.lists(st.tuples(st.sampled_from(pairs), st.sampled_from(forward)), max_size=3))
     forbidden = draw(st.lists(st.tuples(st.sampled_from([(b, a) for a, b in pairs]), st.sampled_from(["-->", "=>"])), max_size=3))
     return Knowledge(
         tiers=tiers,
@@ -126,6 +127,7 @@ def test_what_is_said_twice_is_kept_once() -> None:
     known = Knowledge(required=["A *-* B", "B *-* A", "A => B", ("A", "=>", "B")])
     assert [*map(str, known.required)] == ["A *-* B", "A => B"]
     assert [*map(str, Knowledge(forbidden=["A => B", "B => A"]).forbidden)] == ["A => B", "B => A"]
+    assert [*map(str, Knowledge(required=["A <-> B", "B <-> A", "A *-> B", "B *-> A"]).required)] == ["A <-> B", "A *-> B", "B *-> A"]
 
 
 def test_a_tier_may_be_a_set() -> None:
@@ -161,8 +163,9 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: Knowledge(required=["A ⇒ B"]), r"mean 'A => B'\?"),
     (lambda: Knowledge(required=["A <= B"]), r"mean 'B => A'\?"),
     (lambda: Knowledge(required=["A --- B"]), r"mean 'A \*-\* B'\?"),
-    (lambda: Knowledge(required=["A <-> B"]), r"require 'A \*-\* B' and forbid 'A => B' and 'B => A'"),
-    (lambda: Knowledge(required=["A o-> B"]), r"B does not cause A.*require 'A \*-\* B' and forbid 'B => A'"),
+    (lambda: Knowledge(required=["A ↔ B"]), r"mean 'A <-> B'\?"),
+    (lambda: Knowledge(required=["A o-> B"]), r"B does not cause A.*say 'A \*-> B'"),
+    (lambda: Knowledge(required=["A <-o B"]), r"A does not cause B.*say 'B \*-> A'"),
     (lambda: Knowledge(required=["A ~~ B"]), r"got 'A ~~ B'.*stroke'\.$"),
     (
         lambda: Knowledge.from_dict({"teirs": []}),
@@ -199,6 +202,13 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
     ({"required": ["A *-* C", "A => B", "B --> C"], "forbidden": ["A --> C"]}, r"'A \*-\* C' and 'A => B' and 'B --> C'"),
     ({"required": ["A => B", "B => A"]}, r"'A => B' and 'B => A', which are required, 'A' would cause itself"),
     ({"required": ["A --> B", "B => C", "C --> A"]}, r"'A' would cause itself"),
+    ({"required": ["A <-> B"], "forbidden": ["B <-> A"]}, r"'B <-> A' is forbidden.*required: 'A <-> B'"),
+    ({"required": ["A *-> B", "B *-> A"], "forbidden": ["A <-> B"]}, r"required: 'A \*-> B' and 'B \*-> A'"),
+    ({"required": ["A *-> B"], "forbidden": ["B *-* A"]}, r"required: 'A \*-> B'"),
+    ({"required": ["A --> B"], "forbidden": ["A *-> B"]}, r"'A \*-> B' is forbidden.*required: 'A --> B'"),
+    ({"required": ["A *-* B", "A => B"], "forbidden": ["A *-> B"]}, r"required: 'A \*-\* B' and 'A => B'"),
+    ({"required": ["A *-> B", "B => A"]}, r"'A \*-> B' and 'B => A', which are required.*an arrowhead at 'B' though 'B' causes 'A'"),
+    ({"required": ["A <-> B", "A => C", "C => B"]}, r"an arrowhead at 'A' though 'A' causes 'B'"),
     ({"tiers": [["A"], ["B"]], "required": ["B => A"]}, r"by 'B => A', required, 'B' causes 'A', but 'A' is in an earlier tier than 'B'"),
     ({"tiers": [["A"], ["B"]], "required": ["B --> C", "C => A"]}, r"by 'B --> C' and 'C => A'"),
 ]
@@ -219,6 +229,8 @@ def test_contradictions_that_show_without_data(parts: dict[str, Any], message: s
         {"required": ["A => B"], "forbidden": ["A *-* B"]},
         {"tiers": [["A"], ["B"]], "required": ["A --> B"], "forbidden": ["B => A"]},
         {"tiers": [["A", "B"]], "required": ["B => A"]},
+        {"required": ["A <-> B", "A *-> B"], "forbidden": ["A --> B"]},
+        {"required": ["A *-> B"], "forbidden": ["A <-> B", "B => A"]},
         {"tiers": [["A"], ["B"]], "required": ["B *-* A"]},
     ],
     ids=str,
@@ -270,6 +282,7 @@ def agrees(items: tuple[Item, ...], mag: MAG) -> bool:
     """The clauses, read off the graph by definition."""
     true = {("adj", x, y): mag.adjacent(x, y) for x, y in permutations(mag.labels, 2)}
     true |= {("anc", x, y): x in ancestors(mag, y) for x, y in permutations(mag.labels, 2)}
+    true |= {("head", x, y): mag.mark(x, y) is Mark.ARROW for x, y in permutations(mag.labels, 2)}
     return all(any(true[kind, x, y] is holds for kind, x, y, holds in clause) for item in items for clause in item.clauses)
 
 
@@ -291,7 +304,8 @@ def test_each_statement_on_every_mag_of_three_nodes(relation: Relation, key: str
     for marks in load(3).mags:
         direct = marks[0, 1] == 2 and marks[1, 0] == 3
         through = all(marks[i, j] == 2 and marks[j, i] == 3 for i, j in ((0, 2), (2, 1)))
-        true = {"*-*": marks[0, 1] != 0, "-->": direct, "=>": direct or through}[relation]
+        both = marks[0, 1] == 2 == marks[1, 0]
+        true = {"*-*": marks[0, 1] != 0, "-->": direct, "*->": marks[0, 1] == 2, "<->": both, "=>": direct or through}[relation]
         mag = MAG.from_matrix(marks, "ABC")
         assert known.allows(mag) == agrees(known.items("ABC"), mag) == (bool(true) is (key == "required"))
         seen.add(known.allows(mag))
@@ -326,6 +340,13 @@ def test_sentences_stay_short_where_tiers_are_large() -> None:
 def test_statements_in_words() -> None:
     required = Knowledge(required=["A *-* B", "A --> B", "A => B"])
     forbidden = Knowledge(forbidden=["A *-* B", "A --> B", "A => B"])
+    marks = Knowledge(required=["A *-> B", "C <-> B"], forbidden=["B *-> A", "A <-> C"])
+    assert [item.text for item in marks.items("ABC")] == [
+        "required: A and B have an edge with an arrowhead at B",
+        "required: C and B have an edge C <-> B: neither causes the other",
+        "forbidden: B and A have no edge with an arrowhead at A",
+        "forbidden: A and C have no edge A <-> C",
+    ]
     assert [item.text for item in (*required.items("AB"), *forbidden.items("AB"))] == [
         "required: A and B have an edge between them",
         "required: A and B have an edge A --> B",

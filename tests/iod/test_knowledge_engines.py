@@ -19,10 +19,11 @@ from tests.iod.mag_enumeration import Bools
 
 WORLD = World(4)
 NAMES = WORLD.names
+RELATIONS = (Relation.EDGE, Relation.DIRECTED, Relation.CAUSES)
 
 
-def random_knowledge(rng: np.random.Generator, mag: MAG, true: float) -> Knowledge:
-    """Tiers and statements of all forms, of which about a share ``true`` holds in the MAG."""
+def random_knowledge(rng: np.random.Generator, mag: MAG, true: float, relations: Sequence[Relation] = RELATIONS) -> Knowledge:
+    """Tiers and statements of these forms, of which about a share ``true`` holds in the MAG."""
     while True:
         order = rng.permutation(NAMES).tolist()
         cut, end = sorted(rng.integers(0, 5, size=2).tolist())
@@ -30,7 +31,7 @@ def random_knowledge(rng: np.random.Generator, mag: MAG, true: float) -> Knowled
         statements: dict[str, list[tuple[str, str, str]]] = {"required": [], "forbidden": []}
         for key, holds in (("required", True), ("forbidden", False)):
             for _ in range(int(rng.integers(0, 3))):
-                every = [(a, relation.value, b) for a, b in permutations(NAMES, 2) for relation in Relation]
+                every = [(a, relation.value, b) for a, b in permutations(NAMES, 2) for relation in relations]
                 fitting = [s for s in every if Knowledge(required=[s]).allows(mag) is holds]
                 pool = fitting if fitting and rng.uniform() < true else every
                 statements[key].append(pool[int(rng.integers(len(pool)))])
@@ -49,9 +50,11 @@ def pieces(known: Knowledge) -> dict[str, Knowledge]:
     return {piece.items(NAMES)[0].text: piece for piece in alone}
 
 
-def check_core(world: World, evidence: Evidence, known: Knowledge, conflicts: Sequence[Decision], why: object) -> None:
+def check_core(
+    world: World, evidence: Evidence, known: Knowledge, conflicts: Sequence[Decision], why: object, told: dict[str, Knowledge] | None = None
+) -> None:
     """No MAG agrees with all of this, and some MAG does with all but any one."""
-    told = pieces(known)
+    told = pieces(known) if told is None else told
     rows: list[Bools] = []
     for decision in conflicts:
         if decision.kind == Source.KNOWLEDGE:

@@ -136,6 +136,8 @@ def test_unknown_keys_are_named_with_what_is_allowed(tmp_path: Path, text: str, 
         ("limit = 1.5", "limit must be a whole number of at least 1"),
         ('selection_bias = "no"', "selection_bias must be true or false"),
         ('tiers = ["A"]', "tiers must be a list of lists of texts"),
+        ('exogenous = "A"', "exogenous must be a list of texts; got 'A'"),
+        ('separate = ["A", "B"]', "separate must be a list of lists of texts"),
         ("round_seconds = 1e9", "round_seconds must be a number of at least 1 and at most 86400"),
     ],
 )
@@ -151,3 +153,13 @@ def test_one_study_file_stands_alone(tmp_path: Path) -> None:
     path.write_text(GOOD, encoding="utf-8")
     with pytest.raises(cs.errors.OptionError, match="stands alone"):
         clients_of([path, tmp_path / "b.csv"], None, None)
+
+
+def test_what_is_said_of_several_variables_is_short_for_what_is_required(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    lines = 'required = ["A => B"]\nexogenous = ["A", "my age"]\nunconfounded = []\nseparate = [["B", "C"], ["B", "D"]]\n'
+    path.write_text(f"{GOOD}[settings]\n{lines}", encoding="utf-8")
+    found = read_study(path).settings
+    assert found == {"required": ("A => B", 'exogenous "A" "my age"', 'separate "B" "C"', 'separate "B" "D"')}
+    known = cs.Knowledge(required=found["required"])
+    assert known == cs.Knowledge(required=["A => B"], exogenous=["A", "my age"], separate=[["B", "C"], ["B", "D"]])

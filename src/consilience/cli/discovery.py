@@ -33,7 +33,9 @@ MOST_DRAWN = 100
 def discovery(
     files: Annotated[list[Path], typer.Argument(help="One .csv or .parquet file per site, or one study file (.toml).", show_default=False)],
     settings: Given,
-    knowledge: Annotated[Path | None, typer.Option(help="What is known before the data: tiers, required, forbidden (a TOML file).")] = None,
+    knowledge: Annotated[
+        Path | None, typer.Option(help="What is known before the data: tiers, exogenous, required, … (a TOML file).")
+    ] = None,
     kind: Annotated[list[str] | None, typer.Option(help="Declare a kind: NAME=continuous|binary|ordinal|multinomial. Repeatable.")] = None,
     levels: Annotated[list[str] | None, typer.Option(help="Declare levels in order: NAME=low,middle,high. Repeatable.")] = None,
     jobs: Annotated[int, typer.Option(help=LOCAL_SETTINGS["jobs"].about.doc, min=1)] = LOCAL.jobs,

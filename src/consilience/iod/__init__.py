@@ -7,7 +7,7 @@ module                what it does
 ``skeleton``          FCI's adjacency search in every data set, in batches
 ``local``             local PAGs
 ``evidence``          answers as decisions: weights and words
-``knowledge``         what is known before the data, by ``relations`` and tiers
+``knowledge``         what is known before the data, by tiers, ``relations`` and ``groups``; ``coherence`` finds what contradicts itself
 ``validate``          whether a graph agrees with the data sets
 ``search_problem``    what graphs have to agree with
 ``clock``             time limits, and who is told that work goes on

@@ -3,6 +3,8 @@
 ===========  ================================================================================================
 ``A => B``   A is an ancestor of B: it causes B, directly or through others
 ``A --> B``  A and B are adjacent and A is an ancestor of B: the graph has the edge A --> B
+``A *-> B``  A and B are adjacent, with an arrowhead at B: the edge is A --> B or A <-> B
+``A <-> B``  A and B are adjacent, with arrowheads at both: the graph has the edge A <-> B
 ``A *-* B``  A and B are adjacent: the graph has an edge between them, whatever its marks
 ===========  ================================================================================================
 
@@ -20,7 +22,7 @@ from typing import NamedTuple, TypeGuard
 from consilience.errors import KnowledgeError
 from consilience.graph.text import quoted
 
-__all__ = ["Relation", "Statement", "in_words", "is_list", "read_name", "read_statements", "read_tiers", "words_against"]
+__all__ = ["Relation", "Statement", "in_words", "is_list", "read_name", "read_statements", "read_tiers", "unquoted", "words_against"]
 
 _NAME = r'("(?:[^"\\]|\\.)*"|[^\s,"]+)'
 _TEXT = re.compile(rf"\s*{_NAME}\s+(\S+)\s+{_NAME}\s*")
@@ -31,6 +33,8 @@ class Relation(StrEnum):
 
     EDGE = "*-*"
     DIRECTED = "-->"
+    INTO = "*->"
+    BOTH = "<->"
     CAUSES = "=>"
 
 
@@ -57,6 +61,10 @@ def in_words(statement: Statement) -> str:
             return f"{a} and {b} have an edge between them"
         case Relation.DIRECTED:
             return f"{a} and {b} have an edge {statement}"
+        case Relation.INTO:
+            return f"{a} and {b} have an edge with an arrowhead at {b}"
+        case Relation.BOTH:
+            return f"{a} and {b} have an edge {statement}: neither causes the other"
         case Relation.CAUSES:
             return f"{a} causes {b}, directly or through others"
 
@@ -68,6 +76,10 @@ def words_against(statement: Statement) -> str:
         case Relation.EDGE:
             return f"{a} and {b} have no edge between them"
         case Relation.DIRECTED:
+            return f"{a} and {b} have no edge {statement}"
+        case Relation.INTO:
+            return f"{a} and {b} have no edge with an arrowhead at {b}"
+        case Relation.BOTH:
             return f"{a} and {b} have no edge {statement}"
         case Relation.CAUSES:
             return f"{a} causes {b} neither directly nor through others"
@@ -97,8 +109,8 @@ def read_statements(key: str, statements: object) -> tuple[Statement, ...]:
     found: dict[tuple[object, ...], Statement] = {}
     for statement in map(_read_statement, statements):
         a, relation, b = statement
-        # an edge with any marks says the same both ways round, and is kept as it was said first
-        ends: object = frozenset((a, b)) if relation is Relation.EDGE else (a, b)
+        # an edge whose ends are alike says the same both ways round, and is kept as it was said first
+        ends: object = frozenset((a, b)) if relation in (Relation.EDGE, Relation.BOTH) else (a, b)
         found.setdefault((relation, ends), statement)
     return tuple(found.values())
 
@@ -108,7 +120,7 @@ def _read_statement(given: object) -> Statement:
         match = _TEXT.fullmatch(given)
         if match is None:
             raise KnowledgeError(_how_to_write(given))
-        a, symbol, b = _unquoted(match[1]), match[2], _unquoted(match[3])
+        a, symbol, b = unquoted(match[1]), match[2], unquoted(match[3])
     elif isinstance(given, list | tuple) and len(given) == 3:
         a, symbol, b = given
     else:
@@ -123,9 +135,10 @@ def _read_statement(given: object) -> Statement:
 
 def _how_to_write(given: object) -> str:
     return (
-        "A statement reads 'A => B' (A causes B, directly or through others), 'A --> B' (an edge out of A into B) or 'A *-* B' (an edge "
-        f"with any marks), or is a triple such as ('A', '=>', 'B'); got {given!r}. Leave blanks around the arrow, make a list of several "
-        "statements, and quote names that have blanks, commas or quotation marks in them: '\"blood pressure\" => stroke'."
+        "A statement reads 'A => B' (A causes B, directly or through others), 'A --> B' (an edge out of A into B), 'A *-> B' (an edge into "
+        "B), 'A <-> B' (an edge into both) or 'A *-* B' (an edge with any marks), or is a triple such as ('A', '=>', 'B'); "
+        f"got {given!r}. Leave blanks around the arrow, make a list of several statements, and quote names that have blanks, commas or "
+        "quotation marks in them: '\"blood pressure\" => stroke'."
     )
 
 
@@ -143,14 +156,17 @@ def _instead(a: str, symbol: object, b: str) -> str:
             return f" Did you mean '{back}'?"
         case "---" | "--" | "-" | "o-o" | "—":
             return f" Did you mean '{edge}'?"
-        case "<->" | "↔":
-            return f" To say that neither causes the other although an edge joins them, require '{edge}' and forbid '{there}' and '{back}'."
+        case "↔":
+            return f" Did you mean '{Statement(a, Relation.BOTH, b)}'?"
         case "o->":
-            return f" To say that {b} does not cause {a} although an edge joins them, require '{edge}' and forbid '{back}'."
+            return f" To say that {b} does not cause {a} although an edge joins them, say '{Statement(a, Relation.INTO, b)}'."
+        case "<-o" | "<-*":
+            return f" To say that {a} does not cause {b} although an edge joins them, say '{Statement(b, Relation.INTO, a)}'."
     return ""
 
 
-def _unquoted(token: str) -> str:
+def unquoted(token: str) -> str:
+    """A name as it stands in the text, without its quotation marks if it has any."""
     if not token.startswith('"'):
         return token
     try:

@@ -18,7 +18,7 @@ from consilience.iod.validate import is_solution
 __all__ = ["Literal", "Rule", "SearchProblem"]
 
 Literal = tuple[str, int, int, bool]
-"""("adj" or "anc", x, y, whether it is so)."""
+"""("adj", "anc" or "head", x, y, whether it is so): adjacent, x an ancestor of y, an arrowhead at y on an edge x–y."""
 
 
 @dataclass(frozen=True, slots=True)

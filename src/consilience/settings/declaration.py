@@ -64,7 +64,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Variant.TRIPLES
     )
     tiers: Annotated[tuple[tuple[str, ...], ...], About("Variables in time order, if that is known.", Part.KNOWLEDGE, max_length=64)] = ()
-    required: Annotated[tuple[str, ...], About("Known to be true, such as `smoking => cancer`.", Part.KNOWLEDGE, max_length=256)] = ()
+    required: Annotated[
+        tuple[str, ...], About("Known to be true, such as `smoking => cancer` or `exogenous age sex`.", Part.KNOWLEDGE, max_length=256)
+    ] = ()
     forbidden: Annotated[tuple[str, ...], About("Known to be false, such as `age *-* sex`.", Part.KNOWLEDGE, max_length=256)] = ()
     batching: Annotated[
         Batching,

@@ -11,6 +11,7 @@ which sends everything but the sites: file names stay where the files are.
     [settings]                                           # any setting of docs/settings.md
     alpha = 0.01
     tiers = [["age"], ["stage"], ["outcome"]]
+    exogenous = ["age"]                                  # short for required = ["exogenous age"]; unconfounded and separate likewise
 
     [variables]
     age = "continuous"                                   # short for a table with a kind and nothing else
@@ -45,6 +46,8 @@ __all__ = ["FOR_FILES", "StudyFile", "read_study", "write_study"]
 FOR_FILES = ("variables", "sites")
 """Sections that a study needs where it is done with the sites' files at hand."""
 TOP = ("name", "datasets", "settings", "variables", "sites")
+GROUPS = ("exogenous", "unconfounded", "separate")
+"""What may be said of several variables as a list: no settings of their own, but short for texts among what is required."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +163,24 @@ def _datasets(found: Any, path: Path) -> tuple[tuple[str, ...], ...]:
 def _settings(found: Any, path: Path) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise ReadError(f"A study file has its settings in a section [settings]; {str(path)!r} has {found!r}.")
-    _only(found, tuple(SETTINGS), "[settings]", path)
+    _only(found, (*SETTINGS, *GROUPS), "[settings]", path)
     try:
-        return {name: SETTINGS[name].check(value) for name, value in found.items()}
+        told = {name: SETTINGS[name].check(value) for name, value in found.items() if name in SETTINGS}
+        groups = [text for word in GROUPS if word in found for text in _grouped(word, found[word])]
+        return told | {"required": SETTINGS["required"].check((*told.get("required", ()), *groups))} if groups else told
     except OptionError as error:
         raise OptionError(f"{error} See [settings] of {str(path)!r}.") from None
+
+
+def _grouped(word: str, value: Any) -> list[str]:
+    """The same as texts, every name in quotation marks.
+
+    >>> _grouped("exogenous", ["age", "sex"]), _grouped("separate", [["item 1", "item 2"]])
+    (['exogenous "age" "sex"'], ['separate "item 1" "item 2"'])
+    """
+    groups = [value] if word == "exogenous" else value
+    try:
+        read = msgspec.convert(groups, list[list[str]])
+    except msgspec.ValidationError:
+        raise OptionError(f"{word} must be a list of {'' if word == 'exogenous' else 'lists of '}texts; got {value!r}.") from None
+    return [" ".join((word, *map(_value, names))) for names in read if names or word != "exogenous"]

@@ -97,7 +97,12 @@ def _decisions(decisions: Iterable[Decision]) -> Html:
 def knowledge(found: Discovery) -> Html:
     """What was known before."""
     lines = [] if found.knowledge is None else found.knowledge.lines()
-    return listed(lines) if lines else el("p", "None was given.")
+    if not lines:
+        return el("p", "None was given.")
+    where = (
+        "The graphs over all variables obey it, and have the marks that follow from it. Those of each data set alone know nothing of it."
+    )
+    return join([listed(lines), el("p", where)])
 
 
 def tests(found: Discovery) -> Html:

@@ -77,8 +77,13 @@ def certain(found: Discovery) -> list[Html]:
     if not len(found.pags) and found.complete:
         return []
     rows = found.summary.frame.iter_rows(named=True)
-    sentences = [_sentence(row, selection=found.selection_bias) for row in rows if row["edge"] == "all"]
+    sentences = [_sentence(row, selection=found.selection_bias) for row in rows if row["edge"] == "all" and not _left_open(found, row)]
     return [sentence for _, sentence in sorted((one for one in sentences if one is not None), key=lambda one: one[0])]
+
+
+def _left_open(found: Discovery, row: Mapping[str, Any]) -> bool:
+    """True of an edge between two exogenous variables: why these are associated was declared to be nobody's question here."""
+    return found.knowledge is not None and {row["x"], row["y"]} <= set(found.knowledge.exogenous)
 
 
 def _sentence(row: Mapping[str, Any], *, selection: bool) -> tuple[int, Html] | None:

@@ -127,5 +127,5 @@ def _constraints(numbered: Iterable[tuple[int, Ruling]]) -> str:
 
 def _denied(literal: Literal) -> str:
     what, x, y, so = literal
-    atom = f"adj({min(x, y)},{max(x, y)})" if what == "adj" else f"anc({x},{y})"
+    atom = f"adj({min(x, y)},{max(x, y)})" if what == "adj" else f"{what}({x},{y})"
     return f"not {atom}" if so else atom

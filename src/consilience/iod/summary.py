@@ -225,9 +225,8 @@ class Summary:
                 follows = _shared(joined, told)
                 if UNKNOWN not in (shared, follows) and shared != follows:
                     raise OptionError(f"The edge {x}–{y}, at {b}: MAGs have {shared!r}, which does not go with {told!r} of their PAGs.")
-                shared = follows if shared == UNKNOWN else shared
                 row |= {f"{mark}_at_{end}": None if (shared, status) == (EITHER, UNKNOWN) else status for mark, status in told.items()}
-                row[f"mark_at_{end}"] = shared
+                row[f"mark_at_{end}"] = follows if shared == UNKNOWN else shared
             rows.append(row | _causes(x, y, ancestors))
         return cls(names, None, pl.DataFrame(rows, schema=_SCHEMA))
 

@@ -69,7 +69,8 @@ def test_counts_are_those_of_the_list(n: int, count: int, seed: int) -> None:
 def test_columns() -> None:
     frame = Summary.of(THREE, "DCBA").frame
     ends = [f"{mark}_at_{end}" for end in "xy" for mark in ("arrow", "tail", "circle")]
-    assert frame.columns == ["x", "y", "edge", "edge_share", *ends, *(f"share_{name}" for name in ends)]
+    of_mags = ["mark_at_x", "mark_at_y", "x_causes_y", "y_causes_x"]
+    assert frame.columns == ["x", "y", "edge", "edge_share", *ends, *(f"share_{name}" for name in ends), *of_mags]
     assert frame.select("x", "y").rows() == list(combinations("ABCD", 2))
 
 
@@ -111,7 +112,7 @@ def test_a_list_that_was_cut_claims_nothing_that_the_whole_denies(seed: int) -> 
             assert part.frame[name].null_count() == part.frame.height
         elif name not in "xy":
             pairs = set(zip(part.frame[name], whole.frame[name], strict=True))
-            assert {known for said, known in pairs if said != "unknown"} <= {"some"}
+            assert {known for said, known in pairs if said != "unknown"} <= {"either" if name.startswith("mark") else "some"}
 
 
 # From statuses
@@ -132,7 +133,9 @@ def statuses_of(pags: list[PAG]) -> tuple[dict[tuple[str, str], str], dict[tuple
 def test_statuses_say_the_same_as_counts_but_for_shares(seed: int) -> None:
     pags = random_pags(5, 8, seed)
     edge, marks = statuses_of(pags)
-    counted, told = Summary.of(pags, pags[0].labels), Summary.from_statuses(pags[0].labels, edge, marks)
+    counted = Summary.of(pags, pags[0].labels)
+    ancestors = {(cause, effect): status for cause, effect, status in counted.ancestors.iter_rows()}
+    told = Summary.from_statuses(pags[0].labels, edge, marks, ancestors=ancestors)
     statuses = [name for name, dtype in counted.frame.schema.items() if dtype == pl.String]
     assert told.frame.select(statuses).equals(counted.frame.select(statuses))
     assert told.frame.schema == counted.frame.schema
@@ -287,7 +290,8 @@ def test_shares_stand_clear_of_nodes_and_of_each_other(seed: int) -> None:
 def test_one_graph_and_unknown_edges_are_explained() -> None:
     assert words_of(ET.fromstring(Summary.of(THREE[:1], "ABCD").to_svg()))[0] == "in the one graph"
     unknown = ET.fromstring(Summary.from_statuses("AB", {}, {}).to_svg())
-    assert words_of(unknown) == ["in every graph", "not known: all, some or none", "they differ on the mark, or it is not known"]
+    differ = "an arrowhead in some, a tail in others, or it is not known"
+    assert words_of(unknown) == ["in every graph", "not known: all, some or none", differ]
     assert dashed(edges_of(unknown)["A", "B"])
 
 

@@ -34,6 +34,18 @@ class Clock:
         """The same time once more, from now on."""
         return Clock(self._time_limit, self._tell)
 
+    def part(self) -> Clock:
+        """Another clock that ends when this one does, and can be made to end earlier."""
+        clock = Clock(self._time_limit, self._tell)
+        clock._end, clock.words = self._end, self.words
+        return clock
+
+    def keep(self, share: float) -> None:
+        """Of the time that is left, use this share only."""
+        if self._end is not None:
+            now = time.monotonic()
+            self._end = min(self._end, now + share * max(0.0, self._end - now))
+
     def tick(self) -> None:
         """Tell, and raise :class:`TimeIsUp` if it is."""
         self._tell(self.words)  # before the limit is looked at: who cancels must be heard even where there is no limit

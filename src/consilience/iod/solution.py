@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import permutations
 
 from consilience.graph.equivalence import pag_to_mag_marks
 from consilience.graph.graphs import PAG
@@ -10,7 +11,7 @@ from consilience.iod.answers import Answers
 from consilience.iod.clock import Clock, TimeIsUp
 from consilience.iod.evidence import Decision
 from consilience.iod.exact.engine import solve_optimal, solve_strict
-from consilience.iod.exact.outline import outline
+from consilience.iod.exact.outline import ancestral, outline
 from consilience.iod.published.engine import enumerate_pags
 from consilience.iod.published.union import Variant
 from consilience.iod.ranking import scores
@@ -19,7 +20,7 @@ from consilience.iod.solver.conflict import find_conflict
 from consilience.iod.solver.encoding import encode_strict
 from consilience.iod.solver.listing import Listing, graph_of, list_classes
 from consilience.iod.solver.program import Program
-from consilience.iod.summary import Summary
+from consilience.iod.summary import ALL, NO, SOME, UNKNOWN, Summary
 
 __all__ = ["Ranked", "Solution", "solve_exact", "solve_published"]
 
@@ -52,13 +53,35 @@ class Solution:
         """What holds in all, some or none: counted where the list is complete, asked of the solver where it is not."""
         names, program = self.names, self.listing.program if self.exact else None
         if self.listing.complete or program is None:
-            return Summary.of(self.graphs, names, complete=self.listing.complete)
-        edges, marks = outline(self.problem, program, [graph.working() for graph in self.graphs], clock)
+            return Summary.of(self.graphs, names, complete=self.listing.complete, ancestors=self._ancestors(clock))
+        told = outline(self.problem, self.listing, [graph.working() for graph in self.graphs], clock)
         return Summary.from_statuses(
             names,
-            {(names[x], names[y]): status for (x, y), status in edges.items()},
-            {(names[x], names[y], mark): status for (x, y, mark), status in marks.items()},
+            {(names[x], names[y]): status for (x, y), status in told.edges.items()},
+            {(names[x], names[y], mark): status for (x, y, mark), status in told.marks.items()},
+            {(names[x], names[y]): mark for (x, y), mark in told.ends.items()},
+            {(names[x], names[y]): status for (x, y), status in told.ancestors.items()},
         )
+
+    def _ancestors(self, clock: Clock) -> dict[tuple[str, str], str] | None:
+        """Ancestral relations where the graphs of the list cannot tell; None where they can."""
+        if not self.problem.rules and not self.problem.selection_bias:
+            return None
+        program, mags = self.listing.program, self.listing.mags
+        if not mags or program is None or not self.listing.complete:
+            return dict.fromkeys(permutations(self.names, 2), NO if self.listing.complete else UNKNOWN)
+        # The published engine's program has no data sets: it is asked of each class.
+        classes = [()] if self.exact else [program.signature(mag) for mag in mags]
+        told = [ancestral(program, mags if self.exact else (), clock, chosen) for chosen in classes]
+        found = {pair: {one[pair] for one in told} for pair in told[0]}
+        return {(self.names[x], self.names[y]): _joined(statuses) for (x, y), statuses in found.items()}
+
+
+def _joined(statuses: set[str]) -> str:
+    """How many graphs of several classes have what these statuses say of each."""
+    if len(statuses) == 1:
+        return statuses.pop()
+    return SOME if SOME in statuses or statuses >= {ALL, NO} else UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

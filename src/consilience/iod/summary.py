@@ -1,4 +1,10 @@
-"""What holds in all, in some or in none of the PAGs: of every pair whether it has an edge, of every end which marks stand there.
+"""What holds in all, in some or in none of the graphs: of every pair whether it has an edge, of every end which marks stand there, and who
+is an ancestor of whom.
+
+Two kinds of graphs are spoken of. A PAG stands for a class of MAGs that no test can tell apart; it has the marks that all of them share,
+and circles where they differ. So an arrowhead or a tail that every PAG has is one that every MAG has, and the reverse; a circle says
+that both occur. What MAGs share can therefore be read off the PAGs, and a solver can tell it of lists that nobody can write down. Which
+marks stand in some of the PAGs cannot be read off the MAGs, and takes a list.
 
 Shares count all PAGs: one without an edge has no mark there, so that the shares of the three marks at an end add up to that of the edge.
 A summary is counted from a complete list, or put together from what a solver says of each edge and mark without a list.
@@ -8,13 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import polars as pl
 
 from consilience.errors import OptionError
+from consilience.graph.ancestry import possible_descendants, sure_descendants
 from consilience.graph.errors import UnknownNodeError
 from consilience.graph.graphs import PAG
 from consilience.graph.marks import ARROW, CIRCLE, NONE, TAIL
@@ -23,21 +30,27 @@ from consilience.graph.text import edge_symbol, quoted
 from consilience.graph.views import Positions
 from consilience.options import check_option
 
-__all__ = ["ALL", "MARKS", "NO", "SOME", "UNKNOWN", "Summary", "SummaryEdge", "percent"]
+__all__ = ["ALL", "EITHER", "MARKS", "NO", "SOME", "UNKNOWN", "Summary", "SummaryEdge", "percent"]
 
 MARKS = {"arrow": ARROW, "tail": TAIL, "circle": CIRCLE}
 ALL, SOME, NO, UNKNOWN = STATUSES = ("all", "some", "none", "unknown")
+EITHER = "either"
+SHARED = ("arrow", "tail", EITHER, NO, UNKNOWN)
+"""What MAGs may have at an end of an edge: a mark that they share, both, no edge; or nobody knows."""
 _ENDS = tuple(f"{mark}_at_{end}" for end in "xy" for mark in MARKS)
+_OF_MAGS = ("mark_at_x", "mark_at_y", "x_causes_y", "y_causes_x")
 _SCHEMA = (
     {"x": pl.String, "y": pl.String, "edge": pl.String, "edge_share": pl.Float64}
     | dict.fromkeys(_ENDS, pl.String)
     | dict.fromkeys((f"share_{name}" for name in _ENDS), pl.Float64)
+    | dict.fromkeys(_OF_MAGS, pl.String)
 )
 
 
 class SummaryEdge(NamedTuple):
-    """An edge that occurs: its ends, the mark on which the PAGs that have it agree at each (None where they differ), and the rest in words.
+    """An edge that occurs: its ends, the mark on which the PAGs that have it agree at each, and the rest in words.
 
+    A mark is None where PAGs differ, or where MAGs do and there is no list that tells whether PAGs differ or have circles.
     ``status`` is "all", "some" or "unknown", ``share`` that of the PAGs that have it, None unless they were counted.
     """
 
@@ -52,9 +65,10 @@ class SummaryEdge(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Summary:
-    """What the PAGs have in common: of every pair whether it has an edge, of every end which marks stand there.
+    """What the graphs have in common: which pairs have an edge, which marks stand at its ends, and who is an ancestor of whom.
 
-    A discovery has one as ``found.summary``; :meth:`of` counts any list of PAGs. A notebook shows it as its drawing.
+    A discovery has one as ``found.summary``; :meth:`of` counts any list of PAGs. A notebook shows it as its drawing. It covers all graphs
+    that agree with the decisions, whether the list has them or not.
 
     Attributes
     ----------
@@ -63,9 +77,17 @@ class Summary:
     count : int or None
         How many PAGs were counted; None if the search asked the solver instead of counting a complete list.
     frame : polars.DataFrame
-        A row for every pair x < y. ``edge`` and ``arrow_at_x``, ``tail_at_x``, ``circle_at_x``, ``arrow_at_y``, … say ``"all"``,
-        ``"some"`` (but not all) or ``"none"``; or ``"unknown"``, where the search was not finished. ``edge_share`` and
-        ``share_arrow_at_x``, … are shares of all PAGs, null unless they were counted.
+        A row for every pair x < y. ``"unknown"`` stands wherever time did not suffice.
+
+        *Of the PAGs*: ``edge`` and ``arrow_at_x``, ``tail_at_x``, ``circle_at_x``, ``arrow_at_y``, … say in how many it is so: ``"all"``,
+        ``"some"`` (but not all) or ``"none"``. ``edge_share`` and ``share_arrow_at_x``, … are shares of all PAGs, null unless they were
+        counted. Without a complete list, a mark is null where MAGs differ and it would take the list to tell how their PAGs do.
+
+        *Of every MAG that agrees*, also without a list: ``mark_at_x`` and ``mark_at_y`` say what those with the edge have at its end:
+        ``"arrow"`` or ``"tail"`` if all of them do, ``"either"`` if both occur, ``"none"`` if no MAG has the edge. ``x_causes_y`` and
+        ``y_causes_x`` say in how many a directed path leads from the one to the other: ``"all"``, ``"some"`` or ``"none"``. An edge is
+        in all MAGs iff it is in all PAGs. The mark is ``"arrow"`` iff no PAG has another mark than an arrowhead there, and ``"either"``
+        iff PAGs differ there or have a circle.
 
     Examples
     --------
@@ -79,7 +101,14 @@ class Summary:
     frame: pl.DataFrame
 
     @classmethod
-    def of(cls, pags: Sequence[PAG], labels: Iterable[str], *, complete: bool = True) -> Self:
+    def of(
+        cls,
+        pags: Sequence[PAG],
+        labels: Iterable[str],
+        *,
+        complete: bool = True,
+        ancestors: Mapping[tuple[str, str], str] | None = None,
+    ) -> Self:
         """Count a list of PAGs.
 
         Parameters
@@ -90,6 +119,9 @@ class Summary:
             The variables to count over.
         complete : bool, default True
             False for a list that was cut short: it tells only what holds in some graphs and not in others.
+        ancestors : mapping of (str, str) to str, optional
+            ``"all"``, ``"some"``, ``"none"`` or ``"unknown"`` for pairs (x, y): in how many MAGs is x an ancestor of y? By default this is
+            read off the PAGs, which is right if every MAG of their classes is meant and there is no selection bias.
 
         Returns
         -------
@@ -107,25 +139,34 @@ class Summary:
             for mark in range(4):
                 counts[mark] += marks == mark
         total = len(pags)
+        related = _ancestors(pags, names, complete=complete) if ancestors is None else ancestors
 
         def found(count: int) -> tuple[str, float | None]:
             if not complete:  # the graphs that are not listed may have it, or lack it
                 return SOME if 0 < count < total else UNKNOWN, None
             return NO if not count else ALL if count == total else SOME, count / total if total else None
 
-        rows = []
+        rows: list[dict[str, Any]] = []
         for (i, x), (j, y) in combinations(enumerate(names), 2):
             row: dict[str, Any] = {"x": x, "y": y}
             row["edge"], row["edge_share"] = found(int(total - counts[NONE, i, j]))
             for end, (a, b) in (("x", (j, i)), ("y", (i, j))):
                 for name, mark in MARKS.items():
                     row[f"{name}_at_{end}"], row[f"share_{name}_at_{end}"] = found(int(counts[mark, a, b]))
-            rows.append(row)
+                row[f"mark_at_{end}"] = _shared(row["edge"], {name: row[f"{name}_at_{end}"] for name in MARKS})
+            rows.append(row | _causes(x, y, related))
         return cls(names, total if complete else None, pl.DataFrame(rows, schema=_SCHEMA))
 
     @classmethod
-    def from_statuses(cls, labels: Iterable[str], edge: Mapping[tuple[str, str], str], marks: Mapping[tuple[str, str, str], str]) -> Self:
-        """Put together what is known of edges and marks, without a list.
+    def from_statuses(
+        cls,
+        labels: Iterable[str],
+        edge: Mapping[tuple[str, str], str],
+        marks: Mapping[tuple[str, str, str], str],
+        ends: Mapping[tuple[str, str], str] | None = None,
+        ancestors: Mapping[tuple[str, str], str] | None = None,
+    ) -> Self:
+        """Put together what is known of edges, marks and ancestral relations, without a list.
 
         What is left out follows from the rest, where it does (no edge, no marks; one mark in all, the others in none), or is unknown.
 
@@ -136,7 +177,12 @@ class Summary:
         edge : mapping of (str, str) to str
             ``"all"``, ``"some"``, ``"none"`` or ``"unknown"`` for pairs of variables, in either order.
         marks : mapping of (str, str, str) to str
-            The same for marks: ``(x, y, mark)`` is the mark ``"arrow"``, ``"tail"`` or ``"circle"`` at y on the edge x–y.
+            The same for marks of PAGs: ``(x, y, mark)`` is the mark ``"arrow"``, ``"tail"`` or ``"circle"`` at y on the edge x–y.
+        ends : mapping of (str, str) to str, optional
+            What the MAGs with the edge x–y have at y, for (x, y): ``"arrow"``, ``"tail"``, ``"either"``, ``"none"`` or ``"unknown"``.
+        ancestors : mapping of (str, str) to str, optional
+            In how many MAGs x is an ancestor of y, for (x, y): ``"all"``, ``"some"``, ``"none"`` or ``"unknown"``. By default nothing is
+            said of ancestors.
 
         Returns
         -------
@@ -156,26 +202,49 @@ class Summary:
         A ?-> B in all
         """
         names = tuple(sorted(labels))
-        for key, status in (*edge.items(), *marks.items()):
+        ends = ends or {}
+        for place, mark in ends.items():
+            check_option(f"The mark of {place!r}", mark, SHARED)
+        for key, status in (*edge.items(), *marks.items(), *(ancestors or {}).items()):
             check_option(f"The status of {key!r}", status, STATUSES)
-            if key[0] == key[1] or not set(key[:2]) <= set(names):
-                raise UnknownNodeError(f"A status belongs to two of the variables {', '.join(names)}; got {key!r}.")
+        for about in (*edge, *marks, *ends, *(ancestors or {})):
+            if about[0] == about[1] or not set(about[:2]) <= set(names):
+                raise UnknownNodeError(f"A status belongs to two of the variables {', '.join(names)}; got {about!r}.")
         for *_, mark in marks:
             check_option("A mark", mark, tuple(MARKS))
         rows = []
         for x, y in combinations(names, 2):
             joined = edge.get((x, y), edge.get((y, x), UNKNOWN))
-            row = {"x": x, "y": y, "edge": joined}
+            row: dict[str, Any] = {"x": x, "y": y, "edge": joined}
             for end, (a, b) in (("x", (y, x)), ("y", (x, y))):
                 given = {mark: marks.get((a, b, mark), UNKNOWN) for mark in MARKS}
-                row |= {f"{mark}_at_{end}": status for mark, status in _deduced(joined, given, f"{x}–{y}, at {b}").items()}
-            rows.append(row)
+                shared = ends.get((a, b), UNKNOWN)
+                if shared in MARKS:  # no PAG has another mark there
+                    given |= {mark: NO for mark in MARKS if mark != shared and given[mark] == UNKNOWN}
+                told = _deduced(joined, given, f"{x}–{y}, at {b}")
+                follows = _shared(joined, told)
+                if UNKNOWN not in (shared, follows) and shared != follows:
+                    raise OptionError(f"The edge {x}–{y}, at {b}: MAGs have {shared!r}, which does not go with {told!r} of their PAGs.")
+                row |= {f"{mark}_at_{end}": None if (shared, status) == (EITHER, UNKNOWN) else status for mark, status in told.items()}
+                row[f"mark_at_{end}"] = follows if shared == UNKNOWN else shared
+            rows.append(row | _causes(x, y, ancestors))
         return cls(names, None, pl.DataFrame(rows, schema=_SCHEMA))
 
     @property
     def complete(self) -> bool:
         """True if nothing is unknown."""
-        return not any(UNKNOWN in self.frame[name] for name in ("edge", *_ENDS))
+        return not any(UNKNOWN in self.frame[name] for name in ("edge", *_ENDS, *_OF_MAGS))
+
+    @property
+    def ancestors(self) -> pl.DataFrame:
+        """In how many MAGs one variable causes another, directly or through others: ``cause``, ``effect`` and ``status``.
+
+        >>> Summary.of([PAG.parse("A o-> B, C o-> B, B --> D")], "ABCD").ancestors.filter(pl.col("status") != "none").rows()
+        [('A', 'B', 'some'), ('A', 'D', 'some'), ('B', 'D', 'all'), ('C', 'B', 'some'), ('C', 'D', 'some')]
+        """
+        there = self.frame.select(cause="x", effect="y", status="x_causes_y")
+        back = self.frame.select(cause="y", effect="x", status="y_causes_x")
+        return pl.concat([there, back]).sort("cause", "effect")
 
     def edges(self) -> list[SummaryEdge]:
         """Every edge that all or some of the PAGs have, or may have.
@@ -188,7 +257,7 @@ class Summary:
         return [_edge(row) for row in self.frame.iter_rows(named=True) if row["edge"] != NO]
 
     def lines(self) -> list[str]:
-        """Every edge that occurs, in words; ``?`` stands at an end where the PAGs that have the edge differ.
+        """Every edge that occurs, in words; ``?`` stands where the PAGs that have the edge differ, or its MAGs if there is no list.
 
         Returns
         -------
@@ -302,6 +371,44 @@ def _deduced(edge: str, marks: dict[str, str], where: str) -> dict[str, str]:
     if wrong or (edge in (ALL, SOME) and given.count(NO) == 3) or (edge == ALL and given.count(NO) == 2 and SOME in given):
         raise OptionError(f"The edge {where}: {edge!r} does not go with marks {statuses!r}. Every edge has one mark at each end.")
     return statuses
+
+
+def _shared(edge: str, marks: Mapping[str, str]) -> str:
+    """What MAGs with the edge have at an end, from how often PAGs have each mark there. A circle stands for both."""
+    circle = marks["circle"]
+    if circle in (ALL, SOME) or (marks["arrow"] in (ALL, SOME) and marks["tail"] in (ALL, SOME)):
+        return EITHER
+    if edge == NO:
+        return NO
+    for mark, other in (("arrow", "tail"), ("tail", "arrow")):
+        if marks[other] == circle == NO and (edge in (ALL, SOME) or marks[mark] in (ALL, SOME)):
+            return mark
+    return UNKNOWN
+
+
+def _causes(x: str, y: str, ancestors: Mapping[tuple[str, str], str] | None) -> dict[str, str | None]:
+    if ancestors is None:
+        return {"x_causes_y": None, "y_causes_x": None}
+    return {"x_causes_y": ancestors.get((x, y), UNKNOWN), "y_causes_x": ancestors.get((y, x), UNKNOWN)}
+
+
+def _ancestors(pags: Sequence[PAG], names: Sequence[str], *, complete: bool) -> dict[tuple[str, str], str]:
+    """In how many MAGs of the PAGs' classes one variable is an ancestor of another."""
+    n = len(names)
+    everyone = (1 << n) - 1
+    ever, sure = [0] * n, [everyone & ~(1 << v) for v in range(n)]
+    for pag in pags:
+        marks = (pag if pag.labels == names else pag.reordered(names)).working()
+        ever = [row | more for row, more in zip(ever, possible_descendants(marks), strict=True)]
+        sure = sure_descendants(marks, among=sure)
+
+    def status(x: int, y: int) -> str:
+        occurs, always = ever[x] >> y & 1, sure[x] >> y & 1
+        if not complete:
+            return SOME if occurs and not always else UNKNOWN
+        return NO if not occurs else ALL if always else SOME
+
+    return {(names[x], names[y]): status(x, y) for x, y in permutations(range(n), 2)}
 
 
 def _edge(row: Mapping[str, Any]) -> SummaryEdge:

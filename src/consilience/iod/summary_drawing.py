@@ -55,7 +55,9 @@ def _legend(summary: Summary, lines: Sequence[Line]) -> list[Line | str]:
     if count != 1 and {mark for pair in ends for mark in pair} & {ARROW, CIRCLE}:
         entries.append(Line("", "", CIRCLE, ARROW, "a mark on which they agree"))
     if any(OPEN in pair for pair in ends):
-        entries.append(Line("", "", TAIL, OPEN, "they differ on the mark" + ("" if summary.complete else ", or it is not known")))
+        # Without a list their PAGs may differ or have circles: either way both marks occur.
+        differ = "they differ on the mark" if count is not None else "an arrowhead in some, a tail in others"
+        entries.append(Line("", "", TAIL, OPEN, differ + ("" if summary.complete else ", or it is not known")))
     if (ARROW, ARROW) in ends:
         entries.append(Line("", "", ARROW, ARROW, "a common cause that nobody measured"))
     return entries

@@ -1,125 +1,149 @@
-"""What holds in all, some or no PAG, asked of the solver instead of counted over a list.
+"""What holds in all, some or no graph, asked of the solver instead of counted over a list.
 
-What all members of all classes share takes one question, and what some member has another. Between the two a mark of a MAG may be a mark of
-its PAG or a circle there; that is decided by classes that show it: those listed already, then others sought on purpose.
+Edges, arrowheads, tails and ancestral relations of MAGs are features that the solver decides for all answers at once, however many there
+are (:mod:`~consilience.iod.solver.consequences`). What all MAGs share at an end is the mark of every PAG there. Where MAGs differ, each PAG
+has an arrowhead, a tail or a circle: which of these occur is told by PAGs that show them, and by all of them where they are few.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import combinations, permutations
+from typing import NamedTuple
 
 from consilience.graph.marksets import MarkSets
 from consilience.iod.clock import Clock, TimeIsUp
 from consilience.iod.search_problem import SearchProblem
-from consilience.iod.solver.listing import graph_of
+from consilience.iod.solver.consequences import Consequences
+from consilience.iod.solver.listing import Listing, graph_of
 from consilience.iod.solver.program import Program
-from consilience.iod.summary import MARKS
+from consilience.iod.summary import ALL, EITHER, MARKS, NO, SOME, UNKNOWN
 
-__all__ = ["outline"]
+__all__ = ["Outline", "ancestral", "outline"]
 
-TRIES = 2000
-"""Classes to look at for one mark before it is called unknown: at about a millisecond a class, two seconds for a mark."""
+TRIES = 1000
+"""Classes to look at for marks of PAGs where fewer than these are listed: a few seconds. What MAGs share does not depend on it."""
 
-_NAMES = {mark: name for name, mark in MARKS.items()}
+EXAMPLES = 200
+"""Listed MAGs to learn from before the solver is asked: neighbours in a list are much alike, and more of them refute little more."""
+
 Pair = tuple[int, int]
 End = tuple[int, int, str]
 
 
-def outline(problem: SearchProblem, program: Program, graphs: Iterable[MarkSets], clock: Clock) -> tuple[dict[Pair, str], dict[End, str]]:
-    """What holds in "all", "some" or "none" of the PAGs, or is "unknown": of edges (x, y), x < y, and of marks (x, y, mark) at y.
+class Outline(NamedTuple):
+    """Statuses: of edges (x, y), x < y; of PAGs' marks (x, y, mark) at y; of x as an ancestor of y; and the mark (x, y) of MAGs at y.
 
-    ``graphs`` are PAGs listed already.
+    A mark of PAGs is left out where MAGs differ and nobody has looked at all PAGs.
     """
+
+    edges: dict[Pair, str]
+    marks: dict[End, str]
+    ends: dict[Pair, str]
+    ancestors: dict[Pair, str]
+
+
+def outline(problem: SearchProblem, listing: Listing, graphs: Sequence[MarkSets], clock: Clock, assumptions: Sequence[int] = ()) -> Outline:
+    """What holds in "all", "some" or "none", or is "unknown" because time ran out; ``graphs`` are those of the listing.
+
+    ``assumptions`` are literals of the listing's program that every answer has.
+    """
+    program = listing.program
+    assert program is not None, "without a program there is nothing to ask"
     clock.words = "summarising"
-    try:
-        clock.tick()
-        asked = _Asked(problem, program, graphs, clock)
-    except TimeIsUp:
-        return dict.fromkeys(_pairs(program.n), "unknown"), {(*end, m): "unknown" for end in _ends(program.n) for m in MARKS}
-    edges = {pair: _status(here=asked.edge(*pair), elsewhere=asked.gap(*pair)) for pair in _pairs(program.n)}
+    found = _asked(program, listing.mags, clock, assumptions)
+    edges = {pair: _status(found, "edge", *pair) for pair in combinations(range(program.n), 2)}
+    ends = {end: _end(found, *end) for end in permutations(range(program.n), 2)}
+    seen, all_seen = _marks_of(graphs), False
+    if EITHER in ends.values() and len(graphs) < TRIES:
+        with suppress(TimeIsUp):
+            all_seen = _look_at_more(problem, program, seen, clock, assumptions)
     marks: dict[End, str] = {}
-    time_is_up = False
-    for x, y in _ends(program.n):
-        there: dict[str, bool | None] = dict.fromkeys(MARKS)
-        for mark in MARKS if not time_is_up else ():
-            try:
-                there[mark] = asked.mark(x, y, mark)
-            except TimeIsUp:  # what is left stays open
-                time_is_up = True
-                break
-        for mark in MARKS:
-            others = [there[other] for other in MARKS if other != mark] + [asked.gap(min(x, y), max(x, y))]
-            elsewhere = True if True in others else None if None in others else False
-            marks[x, y, mark] = _status(here=there[mark], elsewhere=elsewhere)
-    return edges, marks
+    for (x, y), mark in ends.items():
+        edge = edges[min(x, y), max(x, y)]
+        if mark == EITHER:
+            marks |= _marks_that_differ(x, y, edge, seen, all_seen=all_seen)
+        else:  # no PAG has a circle there; unknown marks stay unknown
+            marks |= {(x, y, name): UNKNOWN if mark == UNKNOWN else edge if name == mark else NO for name in MARKS}
+    return Outline(edges, marks, ends, _ancestors(found, program.n))
 
 
-def _pairs(n: int) -> Iterable[Pair]:
-    return combinations(range(n), 2)
+def ancestral(program: Program, mags: Sequence[MarkSets], clock: Clock, assumptions: Sequence[int] = ()) -> dict[Pair, str]:
+    """Of which MAGs that agree x is an ancestor of y: for lists whose PAGs cannot tell, with knowledge or with selection bias."""
+    return _ancestors(_asked(program, mags, clock, assumptions), program.n)
 
 
-def _ends(n: int) -> Iterable[Pair]:
-    return permutations(range(n), 2)
+def _asked(program: Program, mags: Sequence[MarkSets], clock: Clock, assumptions: Sequence[int]) -> Consequences:
+    found = Consequences(program, assumptions)
+    for mag in mags[:: max(1, len(mags) // EXAMPLES)]:
+        found.see(mag)
+    with suppress(TimeIsUp):
+        found.ask(clock)
+    return found
 
 
-def _status(*, here: bool | None, elsewhere: bool | None) -> str:
-    """From whether some graph has it, and some has not."""
+def _status(found: Consequences, what: str, x: int, y: int) -> str:
+    here, elsewhere = found.occurs((what, x, y)), found.lacks((what, x, y))
     if here is False:
-        return "none"
+        return NO
     if here is None or elsewhere is None:
-        return "unknown"
-    return "some" if elsewhere else "all"
+        return UNKNOWN
+    return SOME if elsewhere else ALL
 
 
-class _Asked:
-    """Whether some PAG has an edge or a mark: True, False, or None where that stayed open."""
+def _ancestors(found: Consequences, n: int) -> dict[Pair, str]:
+    return {pair: _status(found, "cause", *pair) for pair in permutations(range(n), 2)}
 
-    def __init__(self, problem: SearchProblem, program: Program, graphs: Iterable[MarkSets], clock: Clock) -> None:
-        self._problem, self._program, self._clock = problem, program, clock
-        # Two questions answer most of it; to ask for each mark by itself would be six for every pair.
-        self._shared, self._possible = program.shared(clock), program.possible(clock)
-        self._seen: set[End] = set()
-        for graph in graphs:
-            self._see(graph)
 
-    def _see(self, graph: MarkSets) -> None:
-        matrix = graph.to_matrix()
-        for x, y in zip(*matrix.nonzero(), strict=True):
-            self._seen.add((int(x), int(y), _NAMES[int(matrix[x, y])]))
+def _end(found: Consequences, x: int, y: int) -> str:
+    """The mark at y on which the MAGs that have the edge x–y agree."""
+    edge, arrow, tail = (found.occurs(one) for one in (("edge", min(x, y), max(x, y)), ("arrow", x, y), ("tail", x, y)))
+    if arrow and tail:
+        return EITHER
+    if edge is False:
+        return NO
+    # An edge has one mark at each end: where it occurs and one of them does not, the other does.
+    if edge and tail is False:
+        return "arrow"
+    if edge and arrow is False:
+        return "tail"
+    return UNKNOWN
 
-    def edge(self, x: int, y: int) -> bool:
-        return (x, y) in self._possible.edges
 
-    def gap(self, x: int, y: int) -> bool:
-        return (x, y) not in self._shared.edges
+def _marks_of(graphs: Iterable[MarkSets]) -> dict[str, list[int]]:
+    """For each mark and node y, the nodes x of which some graph has the mark at y."""
+    seen: dict[str, list[int]] = {}
+    for graph in graphs:
+        _see(graph, seen)
+    return seen
 
-    def mark(self, x: int, y: int, mark: str) -> bool | None:
-        if (x, y, mark) in self._seen:
-            return True
-        arrow, tail = (x, y) in self._possible.arrows, (x, y) in self._possible.tails
-        if not {"arrow": arrow, "tail": tail, "circle": arrow and tail}[mark]:
+
+def _see(graph: MarkSets, seen: dict[str, list[int]]) -> None:
+    for name, rows in (("arrow", graph.arrow), ("tail", graph.tail), ("circle", graph.circle)):
+        before = seen.setdefault(name, [0] * graph.n)
+        seen[name] = [row | more for row, more in zip(before, rows, strict=True)]
+
+
+def _look_at_more(problem: SearchProblem, program: Program, seen: dict[str, list[int]], clock: Clock, assumptions: Sequence[int]) -> bool:
+    """Look at the marks of more PAGs; True if these are all there are."""
+    mags: list[MarkSets] = []
+    for mag in program.classes(clock, assumptions):
+        if len(mags) == TRIES:
             return False
-        if mark != "circle" and (x, y) in (self._shared.arrows if mark == "arrow" else self._shared.tails):
-            return True
-        return self._sought(x, y, mark)
+        mags.append(mag)
+        if not problem.rules:  # else the solver is asked about each class, which it can be only between searches
+            _see(graph_of(mag, problem, program, clock), seen)
+    for mag in mags if problem.rules else ():
+        _see(graph_of(mag, problem, program, clock), seen)
+    return True
 
-    def _sought(self, x: int, y: int, mark: str) -> bool | None:
-        """Look at classes with a member that has the mark (a circle stands for both marks, so either will do)."""
-        literal = self._program.tail(x, y) if mark == "tail" else self._program.head(x, y)
-        assert literal is not None, "the mark is possible"
-        mags = []
-        for mag in self._program.classes(self._clock, [literal]):
-            mags.append(mag)
-            if not self._problem.rules:  # else the solver is asked about each class, which it can be only between searches
-                self._see(graph_of(mag, self._problem, self._program, self._clock))
-            if (x, y, mark) in self._seen:
-                return True
-            if len(mags) == TRIES:
-                break
-        if self._problem.rules:
-            for mag in mags:
-                self._see(graph_of(mag, self._problem, self._program, self._clock))
-                if (x, y, mark) in self._seen:
-                    return True
-        return None if len(mags) == TRIES else False
+
+def _marks_that_differ(x: int, y: int, edge: str, seen: dict[str, list[int]], *, all_seen: bool) -> dict[End, str]:
+    """Marks of PAGs at an end at which MAGs have an arrowhead and a tail. Neither is in all PAGs then."""
+    there = [name for name in MARKS if seen and seen[name][y] >> x & 1]
+    if all_seen:
+        # A circle is in all PAGs if the edge is and no other mark; arrowheads and tails are not, or all MAGs would have them.
+        return {(x, y, name): NO if name not in there else edge if len(there) == 1 else SOME for name in MARKS}
+    # What has been seen is in some PAGs, and not in all if another mark has been seen or the edge is missing in some.
+    return {(x, y, name): SOME for name in there if name != "circle" or len(there) > 1 or edge == SOME}

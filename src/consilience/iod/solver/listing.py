@@ -24,13 +24,20 @@ class Listing:
     pags: tuple[MarkSets, ...] = ()
 
 
+LISTING = 0.5
+"""The share of the time that a list may take once it has a graph; the rest is for what holds in all graphs, listed or not."""
+
+
 def list_classes(program: Program, clock: Clock, limit: int | None) -> Listing:
     """One MAG of each class, at most ``limit`` of them."""
     mags: list[MarkSets] = []
     pags: list[MarkSets] = []
     complete = True
+    clock = clock.part()
     try:
         for mag in program.classes(clock):
+            if not mags:
+                clock.keep(LISTING)
             if limit is not None and len(mags) == limit:
                 complete = False
                 break

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -15,7 +16,10 @@ from consilience.graph.triples import triples_with_order_marks
 from consilience.iod.clock import Clock, TimeIsUp
 from consilience.iod.solver.deduction import Deduced
 
-__all__ = ["PRICE", "Marks", "Program", "facts_of"]
+__all__ = ["PRICE", "Feature", "Marks", "Program", "facts_of"]
+
+Feature = tuple[str, int, int]
+"""("edge", x, y), x < y; ("arrow" or "tail", x, y), a mark at y on the edge x–y; or ("cause", x, y): x is an ancestor of y."""
 
 PRICE = 1000
 """Weights are passed to the solver as whole numbers of this fraction of one: a thousandth is 0.1% of a p-value, and none is that exact."""
@@ -72,6 +76,7 @@ class Program:
         self._heads = self._literals("head", 2)
         self._tails = self._literals("tail", 2)
         self._colliders = self._literals("collider", 3)
+        self._alternatives: set[int] = set()
         self._holds = {key[0]: literal for key, literal in self._literals("holds", 1).items()}
 
     def _literals(self, name: str, arity: int) -> dict[tuple[int, ...], int]:
@@ -83,7 +88,7 @@ class Program:
         solve.opt_mode = optimise or ("ignore" if self.bound is None else f"enum,{self.bound}")
         solve.enum_mode = enumerate_by
 
-    def _models(self, assumptions: Sequence[int], clock: Clock) -> Iterator[clingo.Model]:
+    def _models(self, assumptions: Sequence[int], clock: Clock) -> Generator[clingo.Model]:
         # Asynchronous, or nobody could look at the clock, and no exception could leave, until the solver is done.
         with self._control.solve(assumptions=list(assumptions), yield_=True, async_=True) as handle:
             while True:
@@ -165,6 +170,36 @@ class Program:
                 raise
             return best, False
         return None if best is None else (best, True)
+
+    def features(self) -> dict[Feature, int]:
+        """Edges, marks and ancestral relations that answers may have, and the literals that say so; what is missing, no answer has."""
+        parts = {"edge": self._adjacent, "arrow": self._heads, "tail": self._tails, "cause": self._literals("anc", 2)}
+        return {(what, x, y): literal for what, part in parts.items() for (x, y), literal in part.items()}
+
+    def any_of(self, literals: Sequence[int]) -> int:
+        """A literal to assume where at least one of some literals is to be true. Give it back to :meth:`withdraw`."""
+        if len(literals) == 1:
+            return literals[0]
+        with self._control.backend() as backend:
+            atom: int = backend.add_atom()
+            backend.add_rule([atom], choice=True)
+            backend.add_rule([], [atom, *(-literal for literal in literals)])
+        self._alternatives.add(atom)
+        return atom
+
+    def withdraw(self, literal: int) -> None:
+        """Let go of what :meth:`any_of` returned: a choice that is left open would double the answers."""
+        if literal in self._alternatives:
+            self._alternatives.remove(literal)
+            with self._control.backend() as backend:
+                backend.add_rule([], [literal])
+
+    def answer(self, clock: Clock, assumptions: Sequence[int], literals: Iterable[int]) -> set[int] | None:
+        """An answer under assumptions: each of ``literals`` as it is true there, or its negation. None if there is no answer."""
+        self._configure()
+        with closing(self._models(assumptions, clock)) as models:
+            model = next(models, None)
+            return None if model is None else {literal if model.is_true(literal) else -literal for literal in literals}
 
     def shared(self, clock: Clock, assumptions: Sequence[int] = ()) -> Marks:
         """What all answers have in common."""

@@ -94,7 +94,7 @@ def wrong(summary: Summary, mag: MAG) -> int:
             so |= {f"{mark}_at_{end}": kinds.get(int(mag.mark(a, b))) == mark for mark in ("arrow", "tail")}
             if so["edge"] and row.get(f"mark_at_{end}") in kinds.values():
                 found += row[f"mark_at_{end}"] != kinds[int(mag.mark(a, b))]
-            found += row[f"{'circle'}_at_{end}"] == "all" and not so["edge"]
+            found += row[f"circle_at_{end}"] == "all" and not so["edge"]
         so |= {"x_causes_y": (x, y) in causes, "y_causes_x": (y, x) in causes}
         for name, holds in so.items():
             none = row.get(name) == "none" and (name in ("edge", "x_causes_y", "y_causes_x") or row[f"circle{name[-5:]}"] == "none")
@@ -115,11 +115,8 @@ def measure(n: int, seed: int) -> dict[str, Any]:
         spent = time.process_time() - start
         return found
 
-    with (
-        patch("time.perf_counter", time.process_time),
-        patch("time.monotonic", time.process_time),
-        patch.object(Solution, "summary", timed),
-    ):
+    clocks = patch.multiple("time", perf_counter=time.process_time, monotonic=time.process_time)
+    with clocks, patch.object(Solution, "summary", timed):
         found = discover(Oracle(mag, datasets), time_limit=LIMIT)
     frame = found.summary.frame
     said = frame.select(name for name in frame.columns if name not in "xy" and frame.schema[name] == pl.String)
@@ -133,6 +130,7 @@ def measure(n: int, seed: int) -> dict[str, Any]:
         "summary": found.summary.complete,
         "unknown": statuses.count("unknown"),
         "statements": len(statuses),
+        "left_out": statuses.count(None),
         "in_all": frame["edge"].to_list().count("all"),
         "wrong": wrong(found.summary, mag),
         "tests_seconds": found.timings["tests"],
@@ -175,7 +173,7 @@ def spread(rows: Sequence[dict[str, Any]], key: str, form: str = "{:,.1f}") -> s
 
 HEAD = (
     *("variables", "version", "cases", "lists complete", "PAGs listed", "summaries complete", "statements unknown"),
-    *("tests, CPU s", "after the tests, CPU s", "of it summary", "memory, MB"),
+    *("marks left out", "tests, CPU s", "after the tests, CPU s", "of it summary", "memory, MB"),
 )
 
 
@@ -190,6 +188,7 @@ def rows_of(versions: dict[str, dict[int, list[dict[str, Any]]]]) -> list[list[s
                 numbers = [spread(cases, key) for key in ("tests_seconds", "graphs_seconds", "summary_seconds")]
                 unknown = f"{spread(cases, 'unknown', '{:,.0f}')} of {cases[0]['statements']:,}"
                 head = [str(n), version, str(len(cases)), counts[0], spread(cases, "pags", "{:,.0f}"), counts[1], unknown]
+                head.append(spread(cases, "left_out", "{:,.0f}"))
                 rows.append([*head, *numbers, spread(cases, "megabytes", "{:,.0f}")])
     return rows
 
@@ -219,14 +218,14 @@ def text(rows: Sequence[Sequence[str]]) -> str:
 
 def page(rows: Sequence[Sequence[str]], found: dict[int, list[dict[str, Any]]], broken: Sequence[str], command: str) -> str:
     """The page in docs/."""
-    every = [row for cases in found.values() for row in cases]
+    degrees = [row["degree"] for cases in found.values() for row in cases]
     outcome = "Every condition was met." if not broken else f"**Violated: {'; '.join(broken)}.**"
     edges = ", ".join(f"{spread(cases, 'in_all', '{:,.0f}')} with {n}" for n, cases in found.items())
     return f"""# The summary of lists that are too long
 
-Random sparse MAGs with an average degree of {min(row["degree"] for row in every):.1f} to {max(row["degree"] for row in every):.1f}, {CONFOUNDED:.0%} of
-their edges latent common causes before the projection. Three data sets lack {LACKING:.0%} of the variables each. A perfect CI test, the default
-limit on the list, a time limit of {LIMIT:g} CPU seconds. Seeds from 0 on, none left out.
+Random sparse MAGs with an average degree of {min(degrees):.1f} to {max(degrees):.1f}, {CONFOUNDED:.0%} of their edges latent common causes
+before the projection. Three data sets lack {LACKING:.0%} of the variables each. A perfect CI test, the default limit on the list, a time
+limit of {LIMIT:g} CPU seconds. Seeds from 0 on, none left out.
 
 Required: every summary is complete, whatever became of the list; what it says of all or of no graph is so in the true MAG; the median after
 the tests is below {LIMIT:g} CPU seconds. {outcome}
@@ -237,7 +236,9 @@ Median / most over the cases of a row.
 
 A *statement* is whether a pair has an edge, which marks stand at its ends, and, now, who is an ancestor of whom: in all, some or none. What
 all MAGs share is decided by a few dozen answers of the solver (`iod/solver/consequences.py`), so that it does not matter how many classes
-there are. The version before looked for circles class by class. Once it has a graph, a list may take half of the time limit; the rest is
+there are. The version before looked for circles class by class. *Left out* are marks of PAGs at ends where MAGs differ, if no listed PAG
+has the mark: whether one that is not listed does is the one thing that takes the list, and nothing that holds in all graphs depends on it.
+Once it has a graph, a list may take half of the time limit; the rest is
 the summary's. Edges that all graphs have (median / most): {edges} variables.
 
 Made by `{command}`.

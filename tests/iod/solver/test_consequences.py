@@ -51,10 +51,28 @@ class Looks(Clock):
         super().__init__()
         self.looks = looks
 
+    def part(self) -> Looks:
+        return self
+
+    def keep(self, share: float) -> None:
+        """There is no share of looks."""
+
     def tick(self) -> None:
         self.looks -= 1
         if self.looks < 0:
             raise TimeIsUp
+
+
+class Hurried(Clock):
+    """Whose parts are over at once, a few times."""
+
+    def __init__(self, times: int) -> None:
+        super().__init__()
+        self.times = times
+
+    def part(self) -> Clock:
+        self.times -= 1
+        return Clock(0.0 if self.times >= 0 else None)
 
 
 def check(found: Consequences, mags: np.ndarray) -> int:
@@ -93,6 +111,15 @@ def test_what_is_settled_stays_when_time_is_up(rules: str, monkeypatch: pytest.M
             found.ask(Looks(5_000))
             break
     assert check(found, mags) == 0
+
+
+def test_a_question_that_takes_long_is_put_off_and_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solver, "TICK", 0.0)
+    found = Consequences(Program(Deduced(4), ""))
+    clock = Hurried(8)
+    found.ask(clock)
+    assert clock.times < 0
+    assert check(found, MAGS) == 0
 
 
 def test_an_answer_that_is_at_hand_need_not_be_asked_for() -> None:

@@ -13,6 +13,7 @@ The modules, from the ground up::
     graphs                  PAG, MAG and DAG
     paths, rules            discriminating and uncovered paths; R0-R10 and their closure
     triples, equivalence    triples with order; MAG to PAG and back
+    ancestry                ancestors in all members of a class, and in some
     projection, distance    marginal MAGs, canonical DAGs; structural Hamming distance
     blocks                  biconnected components
     oracle                  m-separation as a CI test

@@ -66,7 +66,7 @@ def _marks(row: Mapping[str, Any], end: str) -> str:
         return possible[0]
     words = []
     for mark in possible:
-        share, known = row[f"share_{mark}_at_{end}"], row[f"{mark}_at_{end}"] != "unknown"
+        share, known = row[f"share_{mark}_at_{end}"], row[f"{mark}_at_{end}"] not in ("unknown", None)
         words.append(f"{mark} {percent(share)}" if share is not None else mark if known else f"{mark}?")
     return ", ".join(words)
 

@@ -7,6 +7,7 @@ module                what it does
 ``encoding``          what graphs have to agree with, as facts for the solver
 ``program``           the solver; its rules are in the ``.lp`` files beside it
 ``listing``           Markov equivalence classes, one after the other
+``consequences``      what all answers share, and what some have
 ``conflict``          decisions that cannot hold together
 ====================  ==================================================================
 

@@ -8,16 +8,20 @@ dozen answers are enough for thirty variables, while classes are as many as they
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 
 from consilience.graph.ancestry import descendants
 from consilience.graph.marksets import MarkSets
-from consilience.iod.clock import Clock
+from consilience.iod.clock import Clock, TimeIsUp
 from consilience.iod.solver.program import Feature, Program
 
 __all__ = ["Consequences"]
 
 TOGETHER = 32
 """Literals in one question. With all in one, nothing would be settled before the end; one by one, most time would go into asking."""
+
+PATIENCE = 0.25
+"""The share of the time left that one question may take: a hard one must not keep the others from being asked."""
 
 
 class Consequences:
@@ -75,16 +79,29 @@ class Consequences:
         """Settle what is open. Where time is up before, ``TimeIsUp`` is raised and what is settled stays so."""
         if not self.any_answer and not self._another([], clock):
             return
+        together = TOGETHER
         while self._open:
             clock.tick()
-            chosen = [literal for literal, _ in zip(self._open, range(TOGETHER), strict=False)]
-            alternative = self._program.any_of(chosen)
+            chosen = list(islice(self._open, together))
+            own = clock.part()
+            own.keep(PATIENCE)
             try:
-                if not self._another([alternative], clock):
-                    for literal in chosen:
-                        del self._open[literal]
-            finally:
-                self._program.withdraw(alternative)
+                settled = self._none_of(chosen, own)
+            except TimeIsUp:
+                # Others may be easier, and so may parts of this question: it is put off, not given up.
+                settled, together = False, max(1, together // 2)
+                self._open |= {literal: self._open.pop(literal) for literal in chosen}
+            if settled:
+                for literal in chosen:
+                    del self._open[literal]
+
+    def _none_of(self, literals: Sequence[int], clock: Clock) -> bool:
+        """True if no answer has any of these literals; else an answer that has one has been learnt from."""
+        alternative = self._program.any_of(literals)
+        try:
+            return not self._another([alternative], clock)
+        finally:
+            self._program.withdraw(alternative)
 
     def _another(self, literals: Sequence[int], clock: Clock) -> bool:
         """Learn from an answer with these literals, if there is one."""

@@ -1,11 +1,19 @@
 """The adjacency search of FCI in every data set at once.
 
 Levels as in PC-stable: at level k every pair still adjacent in a data set's graph is tested given every k of its neighbours there, the
-neighbours being those at the beginning of the level. All tests of a level, over all data sets, are one batch. Then the same with
-possible-d-sep sets, after unshielded colliders are oriented; of these, only nodes on paths between the two count (D. Colombo,
-M. H. Maathuis, M. Kalisch, T. S. Richardson, Learning high-dimensional directed acyclic graphs with latent and selection variables, Annals
-of Statistics 40, 2012). Of several sets that separate a pair, the smallest are found first, and of these the one with the largest p-value
-is kept.
+neighbours being those at the beginning of the level. All tests of a level, over all data sets, are one batch. Of several sets that
+separate a pair, the smallest are found first, and of these the one with the largest p-value is kept, in every data set that holds it: a
+separation is a fact of the distribution, and a data set that went on to call the pair inseparable would contradict it.
+
+Then the pairs that can be separated, but not by neighbours. FCI tests all subsets of possible-d-sep sets, millions with thirty variables;
+here arrowheads tell first which edges can be such links (:mod:`~consilience.iod.d_sep_links`), and few sets need be tried. With a perfect
+test the local graphs are the same. With data, fewer tests are asked, and fewer edges are lost to tests that fail to reject.
+
+The telling arrowheads come from separations, so they need every pair to be decided. In a data set where a test has no answer, or was not
+allowed, possible-d-sep sets are tested as FCI does; of these, only nodes on paths between the two count (D. Colombo, M. H. Maathuis,
+M. Kalisch, T. S. Richardson, Learning high-dimensional directed acyclic graphs with latent and selection variables, Annals of Statistics
+40, 2012). Pairs that a larger set than allowed might separate are *assumed* to be inseparable, as in FCI with a bound on its depth
+(P. Spirtes, An anytime algorithm for causal inference, AISTATS 2001).
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ module                what it does
 ====================  ==================================================================
 ``answers``           the answers of a CI test: independent, dependent or unknown
 ``skeleton``          FCI's adjacency search in every data set, in batches
+``d_sep_links``       where edges are that no set of neighbours separates, and what does
 ``local``             local PAGs
 ``evidence``          answers as decisions: weights and words
 ``knowledge``         what is known before the data, by tiers, ``relations`` and ``groups``; ``coherence`` finds what contradicts itself

@@ -6,18 +6,109 @@ never counted as independence.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+
+import polars as pl
 
 from consilience.citest.interface import CITest
 from consilience.citest.question import Question
-from consilience.citest.result import CIResult
+from consilience.citest.result import CIResult, Direction, to_frame
 from consilience.graph.marksets import bits
 from consilience.iod.errors import PValueError
 
-__all__ = ["Answers", "Key"]
+__all__ = ["Answers", "Key", "Results"]
 
 Key = tuple[int, int, int]
 """A question as numbers: x < y, and the conditioning set as bits."""
+
+AT_ONCE = 1 << 15
+"""More questions than these are asked, and made into a table, in parts: their objects need not all be there at the same time."""
+
+INFORMATIVE, CONVERGED = 1, 2
+
+
+class Results(Mapping[Key, CIResult]):
+    """Results by question, kept as columns of numbers; a :class:`~consilience.CIResult` is made when it is asked for.
+
+    A search can have a million answers, and an object for each, its key and its texts would be half a kilobyte.
+
+    >>> results = Results(["A", "B", "C"])
+    >>> results.add((0, 1, 0b100), CIResult("A", "B", ("C",), 0.25, n=120, contributors=2))
+    >>> print(results[0, 1, 0b100])
+    A ⫫ B | C: p = 0.25 (n = 120, 2 sites)
+    >>> list(results), results.p_value((0, 1, 0b100))
+    ([(0, 1, 4)], 0.25)
+    """
+
+    __slots__ = ("_contributors", "_flags", "_more", "_n", "_names", "_p", "_places", "_rounds", "_width")
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = tuple(names)
+        self._width = len(self._names).bit_length()
+        self._places: dict[int, int] = {}  # a question as one number, and where its answer stands in the columns
+        self._p, self._n = array("d"), array("q")
+        self._contributors, self._rounds, self._flags = array("l"), array("l"), bytearray()
+        self._more: dict[int, tuple[str, tuple[Direction, ...], tuple[str, ...]]] = {}  # what few answers have: reason, directions, sites
+
+    def _code(self, key: Key) -> int:
+        x, y, given = key
+        width = self._width
+        return (given << width | x) << width | y
+
+    def add(self, key: Key, result: CIResult) -> None:
+        """Keep the answer to a new question."""
+        place = len(self._p)
+        self._places[self._code(key)] = place
+        self._p.append(result.p_value)
+        self._n.append(result.n)
+        self._contributors.append(result.contributors)
+        self._rounds.append(result.rounds)
+        self._flags.append((INFORMATIVE if result.informative else 0) | (CONVERGED if result.converged else 0))
+        if result.reason or result.directions or result.participants:
+            self._more[place] = result.reason, result.directions, result.participants
+
+    def p_value(self, key: Key) -> float:
+        """The p-value of an answered question."""
+        return self._p[self._places[self._code(key)]]
+
+    def informative(self, key: Key) -> bool:
+        """True if the question was answered and the data could speak."""
+        place = self._places.get(self._code(key))
+        return place is not None and bool(self._flags[place] & INFORMATIVE)
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, tuple) and len(key) == 3 and self._code(key) in self._places
+
+    def __len__(self) -> int:
+        return len(self._p)
+
+    def __iter__(self) -> Iterator[Key]:
+        width, low = self._width, (1 << self._width) - 1
+        return ((code >> width & low, code & low, code >> 2 * width) for code in self._places)
+
+    def __getitem__(self, key: Key) -> CIResult:
+        names, (x, y, given) = self._names, key
+        place = self._places.get(self._code(key))
+        if place is None:
+            raise KeyError(key)
+        reason, directions, participants = self._more.get(place, ("", (), ()))
+        flags = self._flags[place]
+        return CIResult(
+            names[x],
+            names[y],
+            tuple(names[z] for z in bits(given)),
+            self._p[place],
+            self._n[place],
+            self._contributors[place],
+            self._rounds[place],
+            bool(flags & INFORMATIVE),
+            reason,
+            bool(flags & CONVERGED),
+            directions,
+            participants,
+        )
 
 
 class Answers:
@@ -25,20 +116,22 @@ class Answers:
 
     def __init__(self, test: CITest, names: Sequence[str], alpha: float) -> None:
         self.names, self.alpha = tuple(names), alpha
-        self.results: dict[Key, CIResult] = {}
+        self.results = Results(self.names)
         self._test = test
 
     def ask(self, keys: Iterable[Key]) -> None:
         """Ask, as one batch, what has not been asked yet."""
         new = [key for key in dict.fromkeys(keys) if key not in self.results]
-        if new:
-            answers = self._test.answer([self._question(key) for key in new])
+        for first in range(0, len(new), AT_ONCE):
+            part = new[first : first + AT_ONCE]
+            answers = self._test.answer([self._question(key) for key in part])
             for answer in answers:  # a CI test may be anybody's; nan would pass every comparison below as "dependent"
                 if not 0.0 <= answer.p_value <= 1.0:
                     raise PValueError(
                         f"A CI test answers with a p-value between 0 and 1; got {answer.p_value!r} for {answer.x} ⫫ {answer.y}."
                     )
-            self.results |= dict(zip(new, answers, strict=True))
+            for key, answer in zip(part, answers, strict=True):
+                self.results.add(key, answer)
 
     def _question(self, key: Key) -> Question:
         x, y, given = key
@@ -46,13 +139,18 @@ class Answers:
 
     def independent(self, key: Key) -> bool:
         """True if the test was informative and did not reject."""
-        result = self.results[key]
-        return result.informative and result.p_value > self.alpha
+        return self.results.p_value(key) > self.alpha and self.results.informative(key)
 
     def unknown(self, key: Key) -> bool:
         """True if the question was not asked or could not be answered."""
-        return key not in self.results or not self.results[key].informative
+        return not self.results.informative(key)
 
     def p_value(self, key: Key) -> float:
         """The p-value of an answered question."""
-        return self.results[key].p_value
+        return self.results.p_value(key)
+
+    def frame(self) -> pl.DataFrame:
+        """All answers as a table, in the order in which they were asked for."""
+        every = iter(self.results.values())
+        parts = [to_frame(list(islice(every, AT_ONCE))) for _ in range(0, max(1, len(self.results)), AT_ONCE)]
+        return pl.concat(parts, rechunk=True)

@@ -14,7 +14,6 @@ from typing import Any, cast
 import msgspec
 
 from consilience.citest.interface import CITest
-from consilience.citest.result import to_frame
 from consilience.errors import OptionError
 from consilience.federation import Client, Server
 from consilience.graph.graphs import PAG
@@ -73,7 +72,8 @@ def discover(
     knowledge : Knowledge, optional
         What is known before the data.
     max_given : int, optional
-        Largest conditioning set. Pairs that are then not tested to the end are neither separable nor inseparable.
+        Largest conditioning set. Pairs that no set so small separates count as inseparable, as in FCI with a bound on its depth: what is
+        listed then assumes that no larger set separates them, and a graph may have edges that larger sets would have taken away.
     selection_bias : bool
         Allow for selection bias: undirected edges.
     limit : int, optional
@@ -159,7 +159,7 @@ def discover(
         overruled=tuple(dict.fromkeys(decision for one in ranked for decision in one.contradicted)),
         local_pags=tuple(_restricted(pag, held) for pag, held in zip(local_pags, datasets, strict=True)),
         datasets=datasets,
-        tests=to_frame(list(answers.results.values())),
+        tests=answers.frame(),
         candidates=solution.candidates,
         timings={"tests": tested - start, "graphs": time.perf_counter() - tested},
         settings={**_told(chosen), "weighed": len(weighed)},

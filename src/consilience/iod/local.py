@@ -17,7 +17,8 @@ class Local:
     """One data set after its tests. Nodes are those of the whole study; ``marks`` has edges among ``variables`` only.
 
     ``unshielded`` are the colliders of order 0, ``triples`` all triples with order, (a, b, c) with True for a collider. Where some pair is
-    neither separated nor known to be inseparable, only colliders between inseparable pairs are taken as facts.
+    neither separated nor known to be inseparable, only colliders between inseparable pairs are taken as facts. ``assumed`` are the pairs
+    that count as inseparable although a larger set than was allowed might separate them.
     """
 
     variables: int
@@ -26,6 +27,7 @@ class Local:
     marks: MarkSets
     unshielded: tuple[tuple[int, int, int], ...]
     triples: dict[tuple[int, int, int], bool]
+    assumed: frozenset[Pair] = frozenset()
 
     @property
     def complete(self) -> bool:
@@ -47,7 +49,7 @@ def read_local(search: LocalSearch, *, selection_bias: bool = False) -> Local:
         triples = dict.fromkeys(unshielded, True)
     else:
         triples = {triple: collider for triple, (collider, _) in triples_with_order_marks(marks).items()}
-    return Local(search.variables, dict(search.sepsets), inseparable, marks, unshielded, triples)
+    return Local(search.variables, dict(search.sepsets), inseparable, marks, unshielded, triples, frozenset(search.assumed))
 
 
 def _is_known(triple: tuple[int, int, int], inseparable: frozenset[Pair]) -> bool:

@@ -182,7 +182,7 @@ def draw(judge: Judge, rng: np.random.Generator, number: int) -> tuple[int, list
 def timed(test: CITest, resolve: str) -> tuple[Discovery, float]:
     """A discovery and its CPU seconds."""
     start = time.process_time()
-    found = discover(test, alpha=ALPHA, resolve=resolve, limit=None)
+    found = discover(test, alpha=ALPHA, resolve=resolve, limit=None, time_limit=None)
     return found, time.process_time() - start
 
 

@@ -37,8 +37,9 @@ def ended(found: Discovery) -> Ended:
         return Ended.NOTHING
     if found.stopped:
         return Ended.STOPPED
-    limit = found.settings.get("limit")
-    return Ended.LIMIT if found.resolution.proved and limit is not None and len(found.pags) >= limit else Ended.TIME
+    limit, most = found.settings.get("limit"), found.settings.get("time_limit")
+    in_time = found.resolution.proved or most is None or found.timings.get("graphs", most) < most
+    return Ended.LIMIT if in_time and limit is not None and len(found.pags) >= limit else Ended.TIME
 
 
 def all_agree(found: Discovery) -> bool:

@@ -26,6 +26,6 @@ def render_digest(found: Discovery) -> str:
     return el(
         "div",
         el("p", el("strong", found.headline), " ", edges_in_words(found), " From ", rests_on),
-        el("figure", Html(found.summary.to_svg())),
+        el("figure", Html(found.summary.to_svg())) if found.pags else None,
         class_="consilience-discovery",
     )

@@ -40,7 +40,7 @@ def summary_section(found: Discovery, positions: Positions) -> Html:
     drawing = el("figure", Html(summary.to_svg(positions=positions, embedded=True)), class_="wide")
     apart = [join([label(x), " – ", label(y)]) for x, y, edge in summary.frame.select("x", "y", "edge").iter_rows() if edge == "none"]
     if not found.pags:  # of no graph everything could be said
-        return join([el("p", "There is no graph to sum up."), drawing if found.complete else None])
+        return join([el("p", "There is no graph to sum up."), drawing if found.complete and found.resolution.proved else None])
     unknown = any(row["edge"] == "unknown" for row in summary.frame.iter_rows(named=True))
     caption = f"Edges that all or some of the graphs have{', or may have' if unknown else ''}"
     return Html(

@@ -100,7 +100,7 @@ def _why_overruled(found: Discovery) -> str:
     if found.resolution.how is Resolve.OPTIMAL and found.resolution.proved:
         return "Given up, by all graphs or by some: of all ways to make the other decisions agree, these cost the least evidence."
     if found.resolution.how is Resolve.OPTIMAL:
-        return "Given up, by all graphs or by some. There was no time to prove that no graph gives up less."
+        return "Given up, by all graphs or by some. There was no time to prove that this is the least."
     return (
         "Decisions were considered in the order of their weight, and each was kept if some graph agrees with it and with all kept "
         "before. These were not. None was tested again: it gave way to stronger evidence, which may be wrong as well."

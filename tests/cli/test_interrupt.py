@@ -84,9 +84,8 @@ def test_the_second_ends_the_program() -> None:
     program.send_signal(signal.SIGINT)
     wait_for(program, "asked")
     program.send_signal(signal.SIGINT)
-    shown, said = program.communicate(timeout=300)
+    shown, _ = program.communicate(timeout=300)
     assert program.returncode == 130
-    assert "interrupted" in said
     assert "decisions" not in shown
 
 

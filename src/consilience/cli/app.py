@@ -16,6 +16,7 @@ from consilience.cli.client import client_app
 from consilience.cli.demo import demo
 from consilience.cli.discovery import discovery
 from consilience.cli.independence import independence
+from consilience.cli.redecision import redecision
 from consilience.cli.reproduce import reproduce
 from consilience.cli.server import server_app
 from consilience.cli.simulation import simulation
@@ -46,6 +47,7 @@ def _root(version: bool = typer.Option(False, "--version", callback=_version, is
 app.command("demo")(demo)
 app.command("test")(independence)
 app.command("discover")(discovery)
+app.command("redecide")(redecision)
 app.command("simulate")(simulation)
 app.command("reproduce")(reproduce)
 app.add_typer(server_app, name="server")

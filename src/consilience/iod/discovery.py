@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import EllipsisType
 from typing import Any, overload
 
 import polars as pl
 
+from consilience.citest.interface import CITest
 from consilience.graph.graphs import PAG
 from consilience.iod.evidence import Decision
 from consilience.iod.headline import headline
@@ -153,6 +156,58 @@ class Discovery:
             If there is no such graph and decisions were overruled.
         """
         return self._contradicted[number] if self._contradicted else ()
+
+    def redecide(
+        self,
+        *,
+        alpha: float | None = None,
+        knowledge: Knowledge | EllipsisType | None = ...,
+        resolve: str | None = None,
+        ask: CITest | None = None,
+        progress: Callable[[str], None] | None = None,
+        stop: Callable[[], bool] | None = None,
+        **others: Any,
+    ) -> Discovery:
+        """Graphs from the tests that are there, decided otherwise. No site is asked, unless you say whom to ask.
+
+        A search that decides otherwise may need tests that were not made. They count as unknown, never as independence: ``missing`` of the
+        result has them, and its ``headline`` says how many there are.
+
+        Parameters
+        ----------
+        alpha : float, optional
+            Another significance level.
+        knowledge : Knowledge or None, optional
+            Other knowledge; None for none. What was known before is kept if nothing is said.
+        resolve : {"auto", "strict", "strongest", "optimal"}, optional
+            Another way out of contradictions.
+        ask : CITest, optional
+            Whom to ask for tests that were not made, such as the server of the study. Without it nobody is asked.
+        progress, stop : callable, optional
+            As for :func:`consilience.discover`.
+        **others
+            Other settings of :func:`consilience.discover`, such as ``max_given=2``. What is not given stays as it was.
+
+        Returns
+        -------
+        Discovery
+            With all tests that are there, used or not, so that one can go back.
+
+        Raises
+        ------
+        OptionError
+            If a setting does not exist, or has a value that does not.
+
+        Examples
+        --------
+        >>> import consilience as cs
+        >>> found = cs.discover(cs.Oracle(cs.PAG.parse("A o-> C, B o-> C, C --> D"), datasets=["ABC", "BCD"]))
+        >>> found.redecide(knowledge=cs.Knowledge(required=["A => C"]))
+        Discovery(10 tests in 2 data sets. All 6 decisions agree with each other and with what is known: exactly one graph.)
+        """
+        from consilience.iod.redecide import Record, redecide  # noqa: PLC0415  it searches again, and a search makes discoveries
+
+        return redecide(Record.of(self), alpha=alpha, knowledge=knowledge, resolve=resolve, ask=ask, progress=progress, stop=stop, **others)
 
     @overload
     def to_html(self, path: None = None) -> str: ...

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from consilience.iod.evidence import Decision, Source
 from consilience.iod.headline import Ended, all_agree, condition, ended
-from consilience.iod.report.html import Html, el, join, label, listed
+from consilience.iod.report.html import Html, el, join, label, labels, listed
 from consilience.iod.report.sentences import certain, edges_in_words
 from consilience.iod.report.tables import Column, ci_table, decision_counts, table
 from consilience.iod.wording import counted, format_weight
@@ -19,6 +19,8 @@ if TYPE_CHECKING:  # a Discovery writes itself with these modules
 __all__ = ["conflicts", "data_sets", "disclosed", "knowledge", "overview", "settings", "tests"]
 
 MOST_SENTENCES = 40
+MOST_MISSING = 200
+"""Questions that are listed; the result as JSON has all of them."""
 
 
 def overview(found: Discovery) -> Html:
@@ -143,7 +145,21 @@ def tests(found: Discovery) -> Html:
         f"{counted(found.tests.height, 'test')}: {words or 'none'}. A pair is taken as independent, given other variables, where the "
         f"p-value is above α = {found.alpha:g}. A test that the data cannot answer is uninformative; it counts neither way."
     )
-    return join([el("p", text), ci_table(found)])
+    return join([el("p", text), _missing(found), ci_table(found)])
+
+
+def _missing(found: Discovery) -> Html | None:
+    """What the search needed and nobody had asked."""
+    count = found.missing.height
+    if not count:
+        return None
+    rows = [
+        join([label(x), " ⫫ ", label(y), join([" | ", labels(given)]) if given else None])
+        for x, y, given in found.missing.head(MOST_MISSING).iter_rows()
+    ]
+    words = f"{counted(count, 'question')} that this result needs {'was' if count == 1 else 'were'} never asked"
+    cut = "" if count <= MOST_MISSING else f"; the first {MOST_MISSING}"
+    return el("details", el("summary", f"{words}: unknown, not independent{cut}"), listed(rows, class_="columns"))
 
 
 def disclosed(found: Discovery) -> Html:

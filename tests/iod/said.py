@@ -50,7 +50,7 @@ def check_sentences(found: Discovery, *, drawings: bool = True) -> None:
         assert ("how much less would do is not known" if not told.bound else "so that the gap is") in head, head
     if n and found.overruled:
         wrong = r"if the ((\d+ )?overruled decisions? (is|are)|decisions that a graph contradicts are) wrong"
-        for where in ("page: summary", *(("terminal",) if n > 1 or not found.complete else ())):
+        for where in ("page: summary", "terminal"):
             assert where not in texts or re.search(wrong, texts[where]), where
     if found.missing.height:
         assert re.search(rf"\b{found.missing.height} questions? that this needs (was|were) never asked", head), head

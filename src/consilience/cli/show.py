@@ -94,6 +94,8 @@ def show_discovery(found: Discovery, console: Console) -> None:
     if len(found.pags) > 1 or (found.pags and not found.complete):
         whole = "In all graphs" if found.complete else "In all graphs, listed or not"
         console.print(f"\n[bold]{whole}, {condition(found)}[/]: {escape(shared_edges(found))}", highlight=False)
+    elif found.pags and found.overruled:
+        console.print(f"\nThis is so {condition(found)}.", highlight=False)
     _show_decisions("These decisions cannot hold together; without any one of them they could:", found.conflicts, console)
     _show_decisions("Overruled:", found.overruled, console, found.resolution.reasons)
     for words in _ways_out(found):

@@ -55,8 +55,8 @@ def main() -> None:
     server = cs.Server([hospital(args.folder / f"{name}.csv") for name in ("cleveland", "hungarian", "switzerland", "va")])
     later = [name for name in NAMES.values() if name not in ("age", "sex")]
     known = None if args.without_knowledge else cs.Knowledge(tiers=[["age", "sex"], later], forbidden=["age => sex", "sex => age"])
-    found = cs.discover(server, alpha=args.alpha, resolve="optimal", knowledge=known)
-    print(found)
+    found = cs.discover(server, alpha=args.alpha, knowledge=known)
+    print(found.headline)
     for title, lines in (
         ("cannot hold together", found.conflicts),
         ("overruled", found.overruled),

@@ -182,7 +182,7 @@ def draw(judge: Judge, rng: np.random.Generator, number: int) -> tuple[int, list
 def timed(test: CITest, resolve: str) -> tuple[Discovery, float]:
     """A discovery and its CPU seconds."""
     start = time.process_time()
-    found = discover(test, alpha=ALPHA, resolve=resolve, limit=None)
+    found = discover(test, alpha=ALPHA, resolve=resolve, limit=None, time_limit=None)
     return found, time.process_time() - start
 
 
@@ -339,6 +339,11 @@ def page(found: dict[str, list[Case]]) -> str:
     violated = sum(bool(case.violations) for cases in found.values() for case in cases)
     outcome = "All of it held in every case." if not violated else f"**{violated} cases violated a condition.**"
     return f"""# When one decision in twenty is wrong
+
+Where decisions contradict each other, `discover` keeps the strongest and overrules the others (`resolve="auto"`, the default), or gives up
+as little evidence as can be in all (`"optimal"`), or finds no graph (`"strict"`, the published method).
+[How to read such a result](reading.md#when-decisions-contradict-each-other), and [how it is found](discovery.md). This page says how near
+the truth the graphs come.
 
 {n} random Markov equivalence classes over five variables (each class with the same probability, seed {SEED}), two or three data sets of
 four variables in turn, α = {ALPHA}, and a CI test that errs in {WRONG:.0%} of all decisions. The errors are a function of the case and the

@@ -100,7 +100,8 @@ def run(every: Enumeration, number: int, truth: PAG, datasets: tuple[tuple[str, 
     for name in RUNS:
         oracle = Oracle(truth, datasets)
         start = time.process_time()
-        found = discover(oracle, engine="exact", limit=None) if name == EXACT else discover(oracle, engine="iod", variant=name, limit=None)
+        how = {"engine": "exact"} if name == EXACT else {"engine": "iod", "variant": name}
+        found = discover(oracle, **how, limit=None, time_limit=None)
         seconds[name] = time.process_time() - start
         lists[name], candidates[name] = found.pags, found.candidates
     expected = {PAG.from_matrix(every.pags[c], NAMES) for c in consistent(every, number, datasets)}

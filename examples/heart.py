@@ -55,8 +55,8 @@ def main() -> None:
     args = parser.parse_args()
     server = cs.Server([hospital(args.folder / f"{name}.csv") for name in ("cleveland", "hungarian", "switzerland", "va")])
     known = None if args.without_knowledge else cs.Knowledge(exogenous=["age", "sex"])
-    found = cs.discover(server, alpha=args.alpha, resolve="optimal", knowledge=known)
-    print(found)
+    found = cs.discover(server, alpha=args.alpha, knowledge=known)
+    print(found.headline)
     for title, lines in (
         ("cannot hold together", found.conflicts),
         ("overruled", found.overruled),

@@ -246,6 +246,17 @@ def test_the_demonstration_prints_its_table() -> None:
     assert any("fedci" in line and "pooled" in line and "fisher" in line for line in lines)
     assert sum("⫫" in line for line in lines) == 1 + 11 + 1
     assert "never saw a row" in found.stdout
+    assert "seed 1, the first there is: it was not chosen for its result" in found.stdout
+    assert "This seed was chosen" in found.stdout
+
+
+@pytest.mark.slow
+def test_the_demonstration_shows_contradictions_and_what_was_made_of_them() -> None:
+    found = invoke("demo")
+    assert found.exit_code == 0
+    assert "The decisions contradict each other. " in found.stdout
+    assert "\nOverruled:\n" in found.stdout
+    assert "wrong and the others right" in found.stdout
 
 
 @pytest.mark.slow

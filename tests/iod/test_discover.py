@@ -49,7 +49,7 @@ def test_settings_of_the_result_are_plain_and_in_the_order_of_the_signature() ->
     assert found.settings == {
         "alpha": 0.05,
         "engine": "exact",
-        "resolve": "strict",
+        "resolve": "auto",
         "max_given": None,
         "selection_bias": False,
         "limit": 10_000,

@@ -82,7 +82,7 @@ def test_classes_with_members_that_obey_and_the_marks_that_these_share(block: in
         consistent = WORLD.every.consistent_classes(datasets, truth).tolist()
         obeying = WORLD.obeying(known, consistent)
         wanted = WORLD.shown(consistent, obeying)
-        exact, published = (cs.discover(test, knowledge=known, engine=engine, limit=None) for engine in ("exact", "iod"))
+        exact, published = (cs.discover(test, knowledge=known, engine=engine, limit=None, resolve="strict") for engine in ("exact", "iod"))
         assert set(exact.pags) == wanted, (seed, known)
         assert exact.pags == published.pags, (seed, known)
         assert len(exact.pags) == len({c for c in consistent if obeying[WORLD.every.class_of == c].any()}), (seed, known)
@@ -110,7 +110,7 @@ def test_knowledge_against_the_data() -> None:
         known = random_knowledge(rng, test.graph, true=0.0)  # type: ignore[arg-type]
         evidence = Evidence(WORLD, test)
         obeying = WORLD.obeying(known, evidence.consistent)
-        found = cs.discover(test, knowledge=known, limit=None)
+        found = cs.discover(test, knowledge=known, limit=None, resolve="strict")
         assert set(found.pags) == WORLD.shown(evidence.consistent, obeying), (seed, known)
         if not found.pags:
             check_core(WORLD, evidence, known, found.conflicts, (seed, known))
@@ -144,7 +144,7 @@ def test_with_selection_bias() -> None:
         test = world.test(truth, datasets)
         known = random_knowledge(rng, test.graph, true=0.9)  # type: ignore[arg-type]
         consistent = world.every.consistent_classes(datasets, truth).tolist()
-        found = cs.discover(test, knowledge=known, selection_bias=True, limit=None)
+        found = cs.discover(test, knowledge=known, selection_bias=True, limit=None, resolve="strict")
         assert set(found.pags) == world.shown(consistent, world.obeying(known, consistent)), (seed, known)
 
 
@@ -164,7 +164,7 @@ def test_knowledge_that_contradicts_itself_over_these_variables(parts: dict[str,
     """Nothing that shows without knowing which variables there are; the data have no part in it."""
     known = Knowledge(**parts)  # type: ignore[arg-type]
     test = WORLD.test(3, [(0, 1), (2, 3)])
-    found = cs.discover(test, knowledge=known, engine=engine)
+    found = cs.discover(test, knowledge=known, engine=engine, resolve="strict")
     assert not WORLD.obeying(known).any()
     assert found.pags == ()
     assert found.complete

@@ -9,7 +9,7 @@ from consilience.data.kinds import Kind
 from consilience.errors import ProtocolError
 from consilience.service.contract import Contract, Member, decode_contract
 from consilience.service.settings import Settings, VariableSpec
-from consilience.settings import Batching, Dropout, NetworkSettings, Ordinal, SingleSite, SiteEffects
+from consilience.settings import Batching, Dropout, NetworkSettings, Ordinal, Resolve, SingleSite, SiteEffects
 
 VARIABLES = (
     VariableSpec("A", Kind.CONTINUOUS),
@@ -18,8 +18,10 @@ VARIABLES = (
 )
 DATASETS = (("A", "B"), ("B", "C"))
 MEMBERS = (Member("marburg", bytes(range(32))), Member("muenster", bytes(range(32, 64))))
-PLAIN = Contract("00112233aabbccdd", "trial", VARIABLES, DATASETS, Settings(), MEMBERS)
+PLAIN = Contract("00112233aabbccdd", "trial", VARIABLES, DATASETS, Settings(resolve=Resolve.STRICT), MEMBERS)
+AUTO = Contract("00112233aabbccdd", "trial", VARIABLES, DATASETS, Settings(), MEMBERS)
 OTHER = Settings(
+    resolve=Resolve.STRICT,
     alpha=0.01,
     max_given=2,
     site_effects=SiteEffects.NONE,
@@ -65,13 +67,16 @@ CHANGED_BYTES = (
     "73cb4082c00000000000a76d656d626572739292a76d617262757267c420000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f92a8"
     "6d75656e73746572c420202122232425262728292a2b2c2d2e2f303132333435363738393a3b3c3d3e3fa771756572696564c3a776657273696f6e01"
 )
+# recorded when contradictions came to be resolved unless a study says otherwise
+AUTO_BYTES = PLAIN_BYTES.replace(b"\xa7resolve\xa6strict".hex(), b"\xa7resolve\xa4auto".hex())
+AUTO_DIGEST = "f138ce656dffb25f7f1fc8370ec0b627cfc7a80028760a8a7834ec0ab5330fcd"
 CHANGED_DIGEST = "27aca5777e4d69cad11e37b74c6f66fba7d0bb601d0569f4ec97b3df7e0835e6"
 
 
 @pytest.mark.parametrize(
     ("contract", "encoded", "digest"),
-    [(PLAIN, PLAIN_BYTES, PLAIN_DIGEST), (CHANGED, CHANGED_BYTES, CHANGED_DIGEST)],
-    ids=["plain", "changed"],
+    [(PLAIN, PLAIN_BYTES, PLAIN_DIGEST), (AUTO, AUTO_BYTES, AUTO_DIGEST), (CHANGED, CHANGED_BYTES, CHANGED_DIGEST)],
+    ids=["plain", "auto", "changed"],
 )
 def test_an_encoded_contract_is_the_recorded_bytes(contract: Contract, encoded: str, digest: str) -> None:
     assert contract.encoded().hex() == encoded

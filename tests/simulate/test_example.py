@@ -13,7 +13,7 @@ def test_fisher_leaves_no_pag_and_fedci_finds_the_generating_one() -> None:
     made = introductory_example()
     clients = made.clients()
     server, meta = cs.Server(clients), cs.fisher(clients)
-    federated, combined = cs.discover(server, alpha=0.05), cs.discover(meta, alpha=0.05)
+    federated, combined = cs.discover(server, alpha=0.05, resolve="strict"), cs.discover(meta, alpha=0.05, resolve="strict")
     assert combined.pags == ()
     assert federated.pags == (EXAMPLE_PAG,) == (made.pag,)
     # the federated local graphs are those of the paper's figure

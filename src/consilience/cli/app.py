@@ -1,6 +1,7 @@
 """``consilience``: the commands, and how errors become exit codes.
 
-0: answered. 1: a defect of the program. 2: bad input, with a message that says the way out. 3: the data cannot answer. 130: interrupted.
+0: answered. 1: a defect of the program. 2: bad input, with a message that says the way out. 3: the data cannot answer. 130: interrupted;
+if graphs were being sought, what was found until then is shown and written all the same.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from consilience.cli.client import client_app
 from consilience.cli.demo import demo
 from consilience.cli.discovery import discovery
 from consilience.cli.independence import independence
+from consilience.cli.redecision import redecision
 from consilience.cli.reproduce import reproduce
 from consilience.cli.server import server_app
 from consilience.cli.simulation import simulation
@@ -45,6 +47,7 @@ def _root(version: bool = typer.Option(False, "--version", callback=_version, is
 app.command("demo")(demo)
 app.command("test")(independence)
 app.command("discover")(discovery)
+app.command("redecide")(redecision)
 app.command("simulate")(simulation)
 app.command("reproduce")(reproduce)
 app.add_typer(server_app, name="server")

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import Progress
 from rich.table import Table
 
@@ -19,6 +20,8 @@ from consilience.simulate.example import DECISIVE
 __all__ = ["demo"]
 
 ALPHA = DEFAULTS.alpha
+FIRST = 1
+"""The first seed there is. On most seeds the decisions contradict each other, as they do on real data: a demonstration should show it."""
 ABSENT = {0: ["E"], 2: ["D"]}
 QUESTIONS = [
     ("A", "B", []),
@@ -37,7 +40,7 @@ QUESTIONS = [
 
 def demo(
     n: Annotated[int, typer.Option(help="Rows over all three sites.", min=60)] = 1800,
-    seed: Annotated[int, typer.Option(help="Seed of the synthetic data.")] = 21,
+    seed: Annotated[int, typer.Option(help="Seed of the synthetic data.")] = FIRST,
 ) -> None:
     """Three synthetic sites with mixed kinds, different variables and site effects: tested three ways, then brought to a graph.
 
@@ -65,7 +68,8 @@ def demo(
         highlight=False,
     )
     show_discovery(discover(server, alpha=ALPHA), console)
-    console.print("\nThe data were made from A → B → C, A → D ← C, B → E.", highlight=False)
+    whence = f"seed {seed}, the first there is: it was not chosen for its result" if seed == FIRST else f"seed {seed}"
+    console.print(f"\nThe data were made from A → B → C, A → D ← C, B → E ({whence}).", highlight=False)
     _example(console)
 
 
@@ -74,10 +78,13 @@ def _example(console: Console) -> None:
     made = introductory_example()
     clients = made.clients()
     x, y, given = DECISIVE
-    console.print("\n[bold]Why sums and not p-values[/]: two sites, 2,000 rows each, after the paper's first figure", highlight=False)
+    console.print("\n[bold]Why sums and not p-values[/]: two sites, 2,000 rows each, after the paper's first figure.", highlight=False)
+    console.print(
+        "This seed was chosen, the only one of 250 on which it happens this way; all decisions must hold (strict).", highlight=False
+    )
     table = Table(show_lines=True)
     tests = {"Fisher's method (p-values)": fisher(clients), "fedci (sums)": Server(clients)}
-    results = {name: discover(test, alpha=ALPHA) for name, test in tests.items()}
+    results = {name: discover(test, alpha=ALPHA, resolve="strict") for name, test in tests.items()}
     for heading in ("", *tests):
         table.add_column(heading, overflow="fold")
     decided = [tests[name].test(x, y, given).p_value for name in tests]
@@ -86,7 +93,9 @@ def _example(console: Console) -> None:
     )
     for i, held in enumerate(results["fedci (sums)"].datasets):
         table.add_row(f"site {i + 1}: {', '.join(held)}", *(str(found.local_pags[i]) for found in results.values()))
-    table.add_row("together", *("\n".join(map(str, found.pags)) or "[bold red]no graph agrees[/]" for found in results.values()))
+    table.add_row("together, strict", *("\n".join(map(str, found.pags)) or "[bold red]no graph agrees[/]" for found in results.values()))
+    again = [found.redecide(resolve=DEFAULTS.resolve.value, ask=tests[name]) for name, found in results.items()]
+    table.add_row("together, if the weakest give way", *(escape(found.headline) for found in again))
     console.print(table)
     federated = results["fedci (sums)"].pags
     verdict = "which is what fedci finds" if federated == (made.pag,) else "which fedci does not find"

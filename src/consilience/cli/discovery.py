@@ -9,24 +9,18 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from consilience.cli.files import prepare_folder, write_result
 from consilience.cli.options import Given, takes_settings
-from consilience.cli.show import kinds_table, show_discovery
+from consilience.cli.searching import watched
+from consilience.cli.show import exit_code, kinds_table, show_discovery
 from consilience.cli.sites import METHODS, choose, clients_of, make_test, variables_in, write_ledgers
-from consilience.errors import OptionError
-from consilience.graph import PAG
-from consilience.graph.drawing.svg import Positions
-from consilience.iod import Discovery, Knowledge, discover
+from consilience.iod import Knowledge, discover
 from consilience.iod.discover import discover_arguments, knowledge_of
-from consilience.iod.report.graphs import common_positions
 from consilience.settings import LOCAL, Part
 from consilience.settings.declaration import LOCAL_SETTINGS
 
 __all__ = ["discovery"]
-
-MOST_DRAWN = 100
-"""PAGs that are drawn, best first; the JSON has all of them."""
 
 
 @takes_settings(Part.GRAPHS, Part.TESTS, without=("on_dropout",), instead=METHODS)  # files do not vanish
@@ -48,30 +42,27 @@ def discovery(
 ) -> None:
     """Find every PAG over all variables that agrees with the CI decisions at each site.
 
-    A study file may give settings, too; options win over it.
+    Where decisions contradict each other, the strongest are kept, and the first line says how many were overruled. Ctrl-C stops the search
+    for graphs and shows what was found (exit code 130); a second one ends it at once. A study file may give settings, too; options win.
 
     Example: consilience discover --out result muenster.csv marburg.csv
     """
     if out is not None:
-        _prepare(out)
+        prepare_folder(out)
     method, chosen = choose(files, settings)
     known = knowledge_of(chosen) if knowledge is None else Knowledge.from_toml(knowledge)
     clients = clients_of(files, kind, levels)
     test = make_test(clients, method, chosen, variables_in(files))
     console = Console()
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=as_json) as bar:
-        task = bar.add_task("testing", total=None)
-        found = discover(
-            test,
-            **discover_arguments(chosen) | {"knowledge": known},
-            jobs=jobs,
-            progress=lambda words: bar.update(task, description=words),
-        )
+    found = watched(
+        lambda say, stop: discover(test, **discover_arguments(chosen) | {"knowledge": known}, jobs=jobs, progress=say, stop=stop),
+        time_limit=chosen.time_limit,
+        quiet=as_json,
+    )
     if ledger is not None:
         write_ledgers(clients, ledger)
     if out is not None:
-        _write(found, out)
+        write_result(found, out)
     if as_json:
         print(json.dumps({"method": method.value, **found.to_dict()}, indent=2, ensure_ascii=False))
     else:
@@ -79,31 +70,4 @@ def discovery(
         show_discovery(found, console)
         if out is not None:
             console.print(f"\nwritten to {escape(str(out))}", highlight=False)
-    raise typer.Exit(0 if found.pags else 3)
-
-
-def _prepare(out: Path) -> None:
-    """Make the folder before any work is done, so that none is lost for want of it."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OptionError(f"--out is a folder that exists or can be made; got {out} ({error.strerror}).") from error
-
-
-def _write(found: Discovery, out: Path) -> None:
-    """The report, drawings of the summary, all PAGs and local PAGs, the whole result as JSON, the CI table as CSV."""
-    found.to_html(out / "report.html")
-    positions = common_positions(found)
-    (out / "summary.svg").write_text(found.summary.to_svg(positions=positions), encoding="utf-8")
-    _draw(found.pags[:MOST_DRAWN], out, "pag", positions)
-    _draw(found.local_pags, out, "local", positions)
-    (out / "result.json").write_text(json.dumps(found.to_dict(), indent=2, ensure_ascii=False), encoding="utf-8")
-    flat = found.tests.with_columns(found.tests["given"].list.join(","))
-    flat.write_csv(out / "tests.csv")
-
-
-def _draw(pags: tuple[PAG, ...], out: Path, name: str, positions: Positions) -> None:
-    width = len(str(len(pags)))
-    for number, pag in enumerate(pags, start=1):
-        own = {label: positions[label] for label in pag.labels}
-        (out / f"{name}-{number:0{width}d}.svg").write_text(pag.to_svg(positions=own), encoding="utf-8")
+    raise typer.Exit(exit_code(found))

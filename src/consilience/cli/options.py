@@ -20,11 +20,12 @@ Given = dict[str, Any]
 
 
 def takes_settings(
-    *parts: Part, without: tuple[str, ...] = (), instead: Mapping[str, tuple[type, str]] | None = None
+    *parts: Part, without: tuple[str, ...] = (), instead: Mapping[str, tuple[type, str]] | None = None, default: str | None = None
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make the parameter ``settings`` of a command one option for each setting of some parts.
 
-    ``instead`` gives an option other choices than the setting has, and a sentence on them.
+    ``instead`` gives an option other choices than the setting has, and a sentence on them; ``default`` says in words what counts if an
+    option is not given, where that is not the setting's own default.
     """
     settings = {name: SETTINGS[name] for name in names_of(*parts) if name not in without}
     for name, (kind, words) in (instead or {}).items():
@@ -38,7 +39,8 @@ def takes_settings(
             command(**values, settings=given)
 
         own = inspect.signature(command, eval_str=True).parameters
-        parameters = [p for name, old in own.items() for p in (map(_option, settings.values()) if name == "settings" else (old,))]
+        options = [_option(setting, default) for setting in settings.values()]
+        parameters = [p for name, old in own.items() for p in (options if name == "settings" else (old,))]
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {p.name: p.annotation for p in parameters}
         return run
@@ -46,10 +48,10 @@ def takes_settings(
     return decorate
 
 
-def _option(setting: Setting) -> inspect.Parameter:
+def _option(setting: Setting, default: str | None) -> inspect.Parameter:
     """None stands for "not given"; the default that counts then is shown."""
     flag = f"{'' if setting.default else 'no-'}{setting.name.replace('_', '-')}"
-    shown: Any = flag if setting.type is bool else setting.plain_default
+    shown: Any = default or (flag if setting.type is bool else setting.plain_default)
     # Said in the help itself: typer puts a default that is text into brackets of its own, "(0.05)", as if it were a remark.
     words = setting.about.doc if shown is None else f"{setting.about.doc} \\[default: {shown}]"
     option = typer.Option(help=words, min=setting.about.ge, max=setting.about.le, show_default=False)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
-import polars as pl
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -13,11 +11,15 @@ from rich.table import Table
 from consilience.citest import CIResult
 from consilience.federation import Client
 from consilience.iod import Decision, Discovery
+from consilience.iod.headline import Ended, condition, ended
+from consilience.iod.report.sentences import shared_edges
 
-__all__ = ["format_p", "kinds_table", "result_table", "show_discovery"]
+__all__ = ["exit_code", "format_p", "kinds_table", "result_table", "show_discovery"]
 
 MOST_SHOWN = 20
 """PAGs that are printed; files and JSON have all of them."""
+MOST_REASONS = 5
+"""Stronger decisions that are named for one that was overruled; the report has all of them."""
 
 
 def format_p(p: float) -> str:
@@ -79,43 +81,55 @@ def result_table(result: CIResult, method: str) -> Table:
 
 
 def show_discovery(found: Discovery, console: Console) -> None:
-    """Local PAGs, the list of PAGs as edges in text, and what is to be said about them."""
+    """What was found in a sentence, local PAGs, the list of PAGs as edges in text, and what is to be said about them."""
+    console.print(f"[bold]{escape(found.headline)}[/] ({found.tests.height} tests at {found.alpha:g})\n", highlight=False, soft_wrap=True)
     for held, pag in zip(found.datasets, found.local_pags, strict=True):
         console.print(f"[bold]data set {escape(', '.join(held))}[/]: {escape(str(pag))}", highlight=False)
-    count = f"{len(found.pags)}{'' if found.complete else ' or more'}"
-    best = found.resolve == "optimal" and (found.overruled or found.conflicts)
-    verb = f"overrule{'s' if count == '1' else ''} the least" if best else f"agree{'s' if count == '1' else ''} with every data set"
-    console.print(
-        f"\n[bold]{count} PAG{'' if count == '1' else 's'} {verb}[/] ({found.tests.height} tests at {found.alpha:g})",
-        highlight=False,
-    )
+    if found.pags:
+        console.print()
     for number, pag in enumerate(found.pags[:MOST_SHOWN], start=1):
         console.print(f"{number:3d}  {escape(str(pag))}", highlight=False)
     if len(found.pags) > MOST_SHOWN:
         console.print(f"     … and {len(found.pags) - MOST_SHOWN} more; --out or --json has all of them", highlight=False)
-    if len(found.pags) > 1 or not found.complete:
-        console.print(f"\n[bold]In all of them[/]: {escape(_certain(found))}", highlight=False)
+    if len(found.pags) > 1 or (found.pags and not found.complete):
+        whole = "In all graphs" if found.complete else "In all graphs, listed or not"
+        console.print(f"\n[bold]{whole}, {condition(found)}[/]: {escape(shared_edges(found))}", highlight=False)
+    elif found.pags and found.overruled:
+        console.print(f"\nThis is so {condition(found)}.", highlight=False)
     _show_decisions("These decisions cannot hold together; without any one of them they could:", found.conflicts, console)
-    _show_decisions("Overruled:", found.overruled, console)
-    if found.conflicts and not found.pags and found.resolve == "strict":
-        console.print("\n--resolve optimal finds the graphs that overrule the least evidence.", highlight=False)
+    _show_decisions("Overruled:", found.overruled, console, found.resolution.reasons)
+    for words in _ways_out(found):
+        console.print(f"\n{words}", highlight=False)
 
 
-def _certain(found: Discovery) -> str:
-    """The edges that all graphs have, with the marks that they share."""
-    rows = found.summary.frame.filter(pl.col("edge") == "all").iter_rows(named=True)
-    return ", ".join(f"{row['x']} {_shared(row, 'x', '<')}-{_shared(row, 'y', '>')} {row['y']}" for row in rows) or "no edge"
+def exit_code(found: Discovery) -> int:
+    """130 if somebody stopped the search before it was done, whatever was found; else 0 if there are graphs, and 3 if there is none."""
+    return 130 if ended(found) is Ended.STOPPED else 0 if found.pags else 3
 
 
-def _shared(row: dict[str, Any], end: str, head: str) -> str:
-    marks = {"arrow": head, "tail": "-", "circle": "o"}
-    return next((sign for name, sign in marks.items() if row[f"{name}_at_{end}"] == "all"), "?")
+def _ways_out(found: Discovery) -> list[str]:
+    """What to do about a result that was cut short, or is empty."""
+    words = []
+    if ended(found) is Ended.TIME:
+        words.append("--time-limit SECONDS gives the search more time.")
+    if ended(found) is Ended.LIMIT:
+        words.append("--limit NUMBER lists more graphs.")
+    if found.conflicts and not found.pags and found.complete and found.engine != "iod":
+        words.append("--resolve auto keeps the strongest decisions, and finds the graphs that agree with these.")
+    return words
 
 
-def _show_decisions(title: str, decisions: Sequence[Decision], console: Console) -> None:
+def _show_decisions(
+    title: str, decisions: Sequence[Decision], console: Console, reasons: Mapping[Decision, Sequence[Decision]] | None = None
+) -> None:
     if decisions:
         console.print(f"\n[bold]{title}[/]", highlight=False)
         for decision in decisions[:MOST_SHOWN]:
             console.print(f"  - {escape(decision.text)}", highlight=False)
+            stronger = (reasons or {}).get(decision, ())
+            for number, one in enumerate(stronger[:MOST_REASONS]):
+                console.print(f"      {'against' if number == 0 else '    and'} {escape(one.text)}", highlight=False)
+            if len(stronger) > MOST_REASONS:
+                console.print(f"          and {len(stronger) - MOST_REASONS} more", highlight=False)
         if len(decisions) > MOST_SHOWN:
             console.print(f"    … and {len(decisions) - MOST_SHOWN} more", highlight=False)

@@ -13,7 +13,8 @@ class TimeIsUp(Exception):  # noqa: N818  not an error: the caller returns what 
 
 
 class Clock:
-    """When to stop, and whom to tell that work goes on. ``tell`` may raise: that cancels the search.
+    """When to stop, and whom to tell that work goes on. ``tell`` may raise: that cancels the search. ``stop`` says whether somebody wants
+    what there is, now: as if time were up.
 
     >>> clock = Clock(time_limit=0.0, tell=print)
     >>> try:
@@ -24,14 +25,17 @@ class Clock:
     time is up
     """
 
-    def __init__(self, time_limit: float | None = None, tell: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self, time_limit: float | None = None, tell: Callable[[str], None] | None = None, stop: Callable[[], bool] | None = None
+    ) -> None:
         self._time_limit = time_limit
         self._end = None if time_limit is None else time.monotonic() + time_limit
         self._tell = tell or (lambda _: None)
+        self._stop = stop or (lambda: False)
         self.words = "solving"
 
     def again(self) -> Clock:
-        """The same time once more, from now on."""
+        """The same time once more, from now on. Who has said stop is not heard again: what was found is still to be finished."""
         return Clock(self._time_limit, self._tell)
 
     def part(self) -> Clock:
@@ -49,5 +53,5 @@ class Clock:
     def tick(self) -> None:
         """Tell, and raise :class:`TimeIsUp` if it is."""
         self._tell(self.words)  # before the limit is looked at: who cancels must be heard even where there is no limit
-        if self._end is not None and time.monotonic() >= self._end:
+        if self._stop() or (self._end is not None and time.monotonic() >= self._end):
             raise TimeIsUp

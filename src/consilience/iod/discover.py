@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
 from inspect import signature
@@ -26,7 +27,7 @@ from consilience.iod.knowledge import Knowledge
 from consilience.iod.local import read_local
 from consilience.iod.search_problem import Rule, SearchProblem
 from consilience.iod.skeleton import LocalSearch, search
-from consilience.iod.solution import solve_exact, solve_published
+from consilience.iod.solution import interim_resolution, solve_exact, solve_published
 from consilience.settings import DEFAULTS, LOCAL, Engine, Part, Resolve, Settings, names_of, settings_of
 
 __all__ = ["Engine", "Resolve", "Stage", "discover", "discover_arguments", "knowledge_of"]
@@ -54,6 +55,7 @@ def discover(
     variant: str = DEFAULTS.variant.value,
     jobs: int = LOCAL.jobs,
     progress: Stage | None = None,
+    stop: Callable[[], bool] | None = None,
 ) -> Discovery:
     """Every PAG that agrees with the CI decisions of ``test`` on each of its data sets.
 
@@ -66,9 +68,10 @@ def discover(
         Significance level of the CI decisions, between 0 and 1.
     engine : {"exact", "iod"}
         A constraint solver, or the published algorithm.
-    resolve : {"strict", "optimal"}
-        Where decisions contradict each other: no graph, or those that contradict the least evidence. ``found.conflicts`` names decisions
-        that cannot hold together in either case.
+    resolve : {"auto", "strict", "strongest", "optimal"}
+        Where decisions contradict each other: no graph (strict), those that agree with the strongest evidence first (strongest), or those
+        that contradict the least evidence in all (optimal). ``"auto"`` is strict where the decisions agree, and strongest where they do
+        not. ``found.headline`` says what was done, and ``found.resolution`` has it in numbers.
     knowledge : Knowledge, optional
         What is known before the data.
     max_given : int, optional
@@ -79,13 +82,16 @@ def discover(
     limit : int, optional
         Most graphs to list. The summary covers graphs that are not listed, too.
     time_limit : float, optional
-        Most seconds to spend on graphs after the tests; with knowledge, at most as many again on the marks that follow from it.
+        Most seconds to spend on graphs after the tests, a minute unless you say otherwise; with knowledge, at most as many again on the
+        marks that follow from it. What was found until then is returned, and ``found.headline`` says so. None for no limit.
     variant : {"original", "colliders", "triples"}
         With ``engine="iod"``: which local marks guide the search. The list is the same.
     jobs : int
         With ``engine="iod"``: processes that validate candidates.
     progress : callable, optional
         Told, in words, what is being done. An exception that it raises cancels the discovery.
+    stop : callable, optional
+        Asked now and then, while graphs are sought, whether to stop: True ends the search as if time were up, and keeps what was found.
 
     Returns
     -------
@@ -138,17 +144,24 @@ def discover(
     )
     locals_ = [read_local(found, selection_bias=selection_bias) for found in searches]
     findings = rulings(locals_, answers)
-    optimal = chosen.resolve is Resolve.OPTIMAL
+    optimal = chosen.resolve in (Resolve.OPTIMAL, Resolve.STRONGEST)  # INTERIM: strongest first is not there yet
     weighed = _weighed(answers, findings, searches, max_given) if optimal else []
     tested = time.perf_counter()
-    clock = Clock(time_limit, say)
+    clock = Clock(time_limit, say, stop)
     problem = SearchProblem(len(names), locals_, findings, weighed, rules, selection_bias)
     if chosen.engine is Engine.IOD:
         solution = solve_published(problem, names, clock, limit, chosen.variant, jobs)
     else:
         solution = solve_exact(problem, names, clock, limit, optimal=optimal)
+        if chosen.resolve is Resolve.AUTO and solution.listing.complete and not solution.graphs:  # INTERIM, as above
+            weighed = _weighed(answers, findings, searches, max_given)
+            problem = replace(problem, weighed=weighed)
+            solution = solve_exact(problem, names, clock, limit, optimal=True)
     ranked = solution.ranked(answers)
     summary = solution.summary(clock)
+    overruled = tuple(dict.fromkeys(decision for one in ranked for decision in one.contradicted))
+    resolution = interim_resolution(solution, overruled, ranked[0].contradicted if ranked else ())
+    considered = findings if resolution.how is Resolve.STRICT else weighed
     local_pags = (PAG.from_working(local.marks, names) for local in locals_)
     return Discovery(
         pags=tuple(one.pag for one in ranked),
@@ -156,7 +169,7 @@ def discover(
         complete=solution.listing.complete,
         summary=summary,
         conflicts=solution.conflicts,
-        overruled=tuple(dict.fromkeys(decision for one in ranked for decision in one.contradicted)),
+        overruled=overruled,
         local_pags=tuple(_restricted(pag, held) for pag, held in zip(local_pags, datasets, strict=True)),
         datasets=datasets,
         tests=answers.frame(),
@@ -166,6 +179,8 @@ def discover(
         versions=dict(_versions()),
         knowledge=knowledge,
         disclosed=test.disclosed(),
+        resolution=resolution.among(ruling.decision for ruling in considered),
+        stopped=stop is not None and stop(),
         _contradicted=tuple(one.contradicted for one in ranked),
     )
 

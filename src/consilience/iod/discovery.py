@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import EllipsisType
 from typing import Any, overload
 
 import polars as pl
 
+from consilience.citest.interface import CITest
 from consilience.graph.graphs import PAG
 from consilience.iod.evidence import Decision
+from consilience.iod.headline import headline
 from consilience.iod.knowledge import Knowledge
+from consilience.iod.resolution import Resolution, plain_decision
 from consilience.iod.summary import Summary
+from consilience.settings.choices import Resolve
 
-__all__ = ["Discovery"]
+__all__ = ["QUESTIONS", "Discovery"]
+
+QUESTIONS: dict[str, Any] = {"x": pl.String, "y": pl.String, "given": pl.List(pl.String)}
+"""Columns of a table of questions."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Discovery:
-    """What was found: every PAG over all variables that agrees with every data set, and all it rests on.
+    """What was found: PAGs over all variables that agree with every data set, or with as much of the evidence as can be, and why.
 
-    What :func:`consilience.discover` returns. A notebook shows a headline and the summary; :meth:`to_html` writes all of it.
+    What :func:`consilience.discover` returns. ``headline`` says what was found and how far it can be relied on; a notebook shows it with
+    the summary, and :meth:`to_html` writes all of it.
 
     Attributes
     ----------
@@ -29,14 +39,14 @@ class Discovery:
     scores : tuple of float
         For each, the weight of the CI decisions that it contradicts; 0 if it contradicts none.
     complete : bool
-        False if a limit cut the list short.
+        False if the limit, the time or somebody who stopped the search cut the list short.
     summary : Summary
         What holds in all, some or none of the graphs, listed or not.
     conflicts : tuple of Decision
         Decisions of the local graphs that cannot hold together, and could with any one of them left out: why a strict list is empty.
     overruled : tuple of Decision
-        With ``resolve="optimal"``, the decisions that were given up. Where all tests are weighed, this may happen without a conflict.
-        Where several graphs tie, these are what at least one of them gives up, and :meth:`contradicted` tells which.
+        The decisions that were given up. Where all tests are weighed, this may happen without a conflict. Where several graphs tie
+        (``resolve="optimal"``), these are what at least one of them gives up, and :meth:`contradicted` tells which.
     local_pags : tuple of PAG
         What each data set says on its own.
     datasets : tuple of tuple of str
@@ -53,13 +63,19 @@ class Discovery:
         What was known beforehand.
     disclosed : polars.DataFrame or None
         What left each site in all; None if the test keeps no ledgers.
+    resolution : Resolution
+        How contradictions between decisions were resolved: what was overruled and why, how much was given up, and how far that is proved.
+    stopped : bool
+        True if the search was asked to stop before its time.
+    missing : polars.DataFrame
+        Of a result that :meth:`redecide` made: the questions that it needs and nobody had asked. They count as unknown.
 
     Examples
     --------
     >>> import consilience as cs
     >>> found = cs.discover(cs.Oracle(cs.PAG.parse("A o-> C, B o-> C, C --> D"), datasets=["ABC", "BCD"]))
     >>> found
-    Discovery(2 PAGs from 2 data sets, 10 tests)
+    Discovery(10 tests in 2 data sets. All 6 decisions agree: 2 graphs.)
     >>> found.pags[0], found.scores[0], found.complete
     (PAG.parse('A o-> C, B o-> C, C --> D'), 0.0, True)
     >>> print(found.summary)
@@ -81,7 +97,15 @@ class Discovery:
     versions: dict[str, str]
     knowledge: Knowledge | None = None
     disclosed: pl.DataFrame | None = None
+    resolution: Resolution = field(default_factory=lambda: Resolution(Resolve.STRICT))
+    stopped: bool = False
+    missing: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=QUESTIONS))
     _contradicted: tuple[tuple[Decision, ...], ...] = field(default=(), repr=False)
+
+    @property
+    def headline(self) -> str:
+        """What was found and how far it can be relied on, in a sentence or two: what stands at the top of every form of the result."""
+        return headline(self)
 
     @property
     def alpha(self) -> float:
@@ -100,7 +124,7 @@ class Discovery:
 
     @property
     def resolve(self) -> str:
-        """``"strict"`` or ``"optimal"``."""
+        """``"auto"``, ``"strict"``, ``"strongest"`` or ``"optimal"``, as it was asked for; ``resolution.how`` is what was done."""
         return str(self.settings["resolve"])
 
     @property
@@ -132,6 +156,58 @@ class Discovery:
             If there is no such graph and decisions were overruled.
         """
         return self._contradicted[number] if self._contradicted else ()
+
+    def redecide(
+        self,
+        *,
+        alpha: float | None = None,
+        knowledge: Knowledge | EllipsisType | None = ...,
+        resolve: str | None = None,
+        ask: CITest | None = None,
+        progress: Callable[[str], None] | None = None,
+        stop: Callable[[], bool] | None = None,
+        **others: Any,
+    ) -> Discovery:
+        """Graphs from the tests that are there, decided otherwise. No site is asked, unless you say whom to ask.
+
+        A search that decides otherwise may need tests that were not made. They count as unknown, never as independence: ``missing`` of the
+        result has them, and its ``headline`` says how many there are.
+
+        Parameters
+        ----------
+        alpha : float, optional
+            Another significance level.
+        knowledge : Knowledge or None, optional
+            Other knowledge; None for none. What was known before is kept if nothing is said.
+        resolve : {"auto", "strict", "strongest", "optimal"}, optional
+            Another way out of contradictions.
+        ask : CITest, optional
+            Whom to ask for tests that were not made, such as the server of the study. Without it nobody is asked.
+        progress, stop : callable, optional
+            As for :func:`consilience.discover`.
+        **others
+            Other settings of :func:`consilience.discover`, such as ``max_given=2``. What is not given stays as it was.
+
+        Returns
+        -------
+        Discovery
+            With all tests that are there, used or not, so that one can go back.
+
+        Raises
+        ------
+        OptionError
+            If a setting does not exist, or has a value that does not.
+
+        Examples
+        --------
+        >>> import consilience as cs
+        >>> found = cs.discover(cs.Oracle(cs.PAG.parse("A o-> C, B o-> C, C --> D"), datasets=["ABC", "BCD"]))
+        >>> found.redecide(knowledge=cs.Knowledge(required=["A => C"]))
+        Discovery(10 tests in 2 data sets. All 6 decisions agree with each other and with what is known: exactly one graph.)
+        """
+        from consilience.iod.redecide import Record, redecide  # noqa: PLC0415  it searches again, and a search makes discoveries
+
+        return redecide(Record.of(self), alpha=alpha, knowledge=knowledge, resolve=resolve, ask=ask, progress=progress, stop=stop, **others)
 
     @overload
     def to_html(self, path: None = None) -> str: ...
@@ -179,31 +255,30 @@ class Discovery:
             With the attributes as keys, and the settings among them.
         """
         return {
+            "headline": self.headline,
             "pags": [{**_plain(pag), "score": score} for pag, score in zip(self.pags, self.scores, strict=True)],
             "complete": self.complete,
+            "stopped": self.stopped,
             "summary": self.summary.frame.to_dicts(),
-            "conflicts": [_decision(decision) for decision in self.conflicts],
-            "overruled": [_decision(decision) for decision in self.overruled],
+            "conflicts": [plain_decision(decision) for decision in self.conflicts],
+            "overruled": [plain_decision(decision) for decision in self.overruled],
+            "resolution": self.resolution.to_dict(),
             "local_pags": [{"variables": list(v), **_plain(p)} for v, p in zip(self.datasets, self.local_pags, strict=True)],
             **self.settings,
             "knowledge": None if self.knowledge is None else self.knowledge.to_dict(),
             "candidates": self.candidates,
             "tests": self.tests.to_dicts(),
+            "missing": self.missing.to_dicts(),
             "disclosed": None if self.disclosed is None else self.disclosed.to_dicts(),
             "timings": self.timings,
             "versions": self.versions,
         }
 
     def __repr__(self) -> str:
-        more = "" if self.complete else " or more"
-        count, sets = len(self.pags), len(self.datasets)
-        graphs, held = "PAG" if count == 1 and not more else "PAGs", "data set" if sets == 1 else "data sets"
-        return f"Discovery({count}{more} {graphs} from {sets} {held}, {self.tests.height} tests)"
+        tests, sets = self.tests.height, len(self.datasets)
+        counted = f"{tests} test{'' if tests == 1 else 's'} in {sets} data set{'' if sets == 1 else 's'}"
+        return f"Discovery({counted}. {self.headline})"
 
 
 def _plain(pag: PAG) -> dict[str, Any]:
     return {"edges": [str(edge) for edge in pag.edges], "labels": list(pag.labels), "matrix": pag.to_matrix().tolist()}
-
-
-def _decision(decision: Decision) -> dict[str, Any]:
-    return {**asdict(decision), "kind": decision.kind.value, "given": list(decision.given)}

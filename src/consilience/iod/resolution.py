@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Self
 
 from consilience.iod.evidence import Decision
 from consilience.settings.choices import Resolve
 
-__all__ = ["Resolution"]
+__all__ = ["Resolution", "plain_decision"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,10 @@ class Resolution:
         The weakest decision that was accepted, if decisions were considered one by one.
     reasons : dict of Decision to tuple of Decision
         Of an overruled decision, stronger ones that it cannot hold together with, where they are known.
+    decisions : int
+        How many decisions there are in all; 0 if nobody counted.
+    total : float
+        Their total weight.
     """
 
     how: Resolve
@@ -42,6 +48,8 @@ class Resolution:
     undecided: int = 0
     weakest: Decision | None = None
     reasons: dict[Decision, tuple[Decision, ...]] = field(default_factory=dict)
+    decisions: int = 0
+    total: float = 0.0
 
     @property
     def gap(self) -> float:
@@ -51,3 +59,42 @@ class Resolution:
         11.5
         """
         return max(0.0, self.given_up - self.bound)
+
+    def among(self, decisions: Iterable[Decision]) -> Self:
+        """The same, with the number and the weight of all decisions that were looked at.
+
+        >>> from consilience.iod.evidence import Source
+        >>> one = Decision(Source.SEPARATION, "A and B are independent", weight=2.5)
+        >>> Resolution(Resolve.STRICT).among([one, one]).total
+        5.0
+        """
+        weights = [decision.weight or 0.0 for decision in decisions]
+        return replace(self, decisions=len(weights), total=sum(weights))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types, for JSON.
+
+        >>> Resolution(Resolve.STRICT).to_dict()["how"]
+        'strict'
+        """
+        return {
+            "how": self.how.value,
+            "decisions": self.decisions,
+            "total": self.total,
+            "overruled": [plain_decision(decision) for decision in self.overruled],
+            "given_up": self.given_up,
+            "bound": self.bound,
+            "gap": self.gap,
+            "proved": self.proved,
+            "undecided": self.undecided,
+            "weakest": None if self.weakest is None else plain_decision(self.weakest),
+            "reasons": [
+                {"overruled": plain_decision(decision), "stronger": [plain_decision(one) for one in stronger]}
+                for decision, stronger in self.reasons.items()
+            ],
+        }
+
+
+def plain_decision(decision: Decision) -> dict[str, Any]:
+    """A decision as plain types, for JSON."""
+    return {**asdict(decision), "kind": decision.kind.value, "given": list(decision.given)}

@@ -15,14 +15,25 @@ from consilience.iod.exact.outline import ancestral, outline
 from consilience.iod.published.engine import enumerate_pags
 from consilience.iod.published.union import Variant
 from consilience.iod.ranking import scores
+from consilience.iod.resolution import Resolution
 from consilience.iod.search_problem import SearchProblem
 from consilience.iod.solver.conflict import find_conflict
 from consilience.iod.solver.encoding import encode_strict
 from consilience.iod.solver.listing import Listing, graph_of, list_classes
 from consilience.iod.solver.program import Program
 from consilience.iod.summary import ALL, NO, SOME, UNKNOWN, Summary
+from consilience.settings.choices import Resolve
 
-__all__ = ["Ranked", "Solution", "solve_exact", "solve_published"]
+__all__ = ["Ranked", "Solution", "interim_resolution", "solve_exact", "solve_published"]
+
+
+def interim_resolution(solution: Solution, overruled: tuple[Decision, ...], first: tuple[Decision, ...]) -> Resolution:
+    """INTERIM, to be dropped when ``Solution.resolution`` is there: what the list alone tells of how contradictions were resolved."""
+    if solution.strict:
+        return Resolution(Resolve.STRICT)
+    given_up = sum(decision.weight or 0.0 for decision in first)
+    proved = solution.listing.complete
+    return Resolution(Resolve.OPTIMAL, overruled, given_up, given_up if proved else 0.0, proved)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

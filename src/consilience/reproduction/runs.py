@@ -81,7 +81,7 @@ def do_run(run: Run, graph: StudyGraph, methods: Sequence[ComparedMethod] = tupl
 def find_pags(questions: Sequence[Question], log_p: Sequence[float], datasets: Iterable[Iterable[str]]) -> tuple[PAG, ...]:
     """IOD on decisions that are there already; strict: contradictions leave no PAG."""
     p_values = {q: math.exp(value) for q, value in zip(questions, log_p, strict=True) if not math.isnan(value)}
-    return discover(TabledTest(p_values, datasets), alpha=ALPHA).pags
+    return discover(TabledTest(p_values, datasets), alpha=ALPHA, resolve="strict", time_limit=None).pags
 
 
 def _decisions(log_p: Sequence[float]) -> object:
@@ -101,7 +101,7 @@ def _decisions(log_p: Sequence[float]) -> object:
 def reference_pags(pag: str, exclusive: tuple[str, str]) -> tuple[PAG, ...]:
     """The list that a perfect test would lead to, with the same overlap of variables."""
     graph = StudyGraph(PAG.parse(pag), exclusive)
-    return discover(Oracle(graph.pag, graph.datasets)).pags
+    return discover(Oracle(graph.pag, graph.datasets), resolve="strict", time_limit=None).pags
 
 
 def best_shd(found: Sequence[PAG], reference: Sequence[PAG]) -> float | None:

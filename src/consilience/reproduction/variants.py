@@ -52,7 +52,7 @@ def do_case(number: int, count: int) -> VariantCase:
     """
     pag = _graphs(count)[number]
     datasets = _datasets(pag, number)
-    found = {variant: discover(Oracle(pag, datasets), engine="iod", variant=variant) for variant in VARIANTS}
+    found = {variant: discover(Oracle(pag, datasets), engine="iod", variant=variant, time_limit=None) for variant in VARIANTS}
     lists = [set(result.pags) for result in found.values()]
     agree = all(pags == lists[0] for pags in lists) and pag in lists[0]
     return VariantCase(str(pag), datasets, {name: result.candidates for name, result in found.items()}, len(lists[0]), agree)

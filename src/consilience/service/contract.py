@@ -11,11 +11,18 @@ from consilience.protocol.version import VERSION
 from consilience.secagg import fingerprint_of, fingerprint_text
 from consilience.secagg.context import pack, sha256
 from consilience.service.settings import JOINT_WARNING, Settings, VariableSpec, knowledge_of, schema_of
-from consilience.settings import Batching, Dropout, Method, SiteEffects, Terms, terms_of
+from consilience.settings import Batching, Dropout, Method, Resolve, SiteEffects, Terms, terms_of
 
 __all__ = ["Contract", "Member", "decode_contract", "warnings_of"]
 
 _LABEL = b"consilience/contract/1"
+RESOLVED = {
+    Resolve.AUTO: "the strongest come first",
+    Resolve.STRONGEST: "the strongest come first",
+    Resolve.OPTIMAL: "those are given up that weigh the least in all",
+    Resolve.STRICT: "there is no graph",
+}
+"""What becomes of contradictions, for the owner of a site."""
 
 
 class Member(msgspec.Struct, frozen=True, array_like=True):
@@ -81,6 +88,7 @@ class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             f"variable sets: {' | '.join(', '.join(names) for names in self.datasets)}",
             f"method {s.method.value}, site effects {s.site_effects.value}, ordinal responses {s.ordinal.value}, alpha {s.alpha:g}",
             f"conditioning sets {most}; tests go out {'level by level' if s.batching is Batching.LEVELS else 'all together'}",
+            f"where decisions contradict each other: {RESOLVED[s.resolve]}",
             *(() if known is None else known.lines()),
             f"no sum over fewer than {s.min_contributors} sites or {s.min_rows} rows; what one site alone can test: {s.single_site.value}",
             f"when a site is gone, {gone}",

@@ -47,7 +47,7 @@ def check_settings(settings: S) -> S:
         setting.check(getattr(settings, name))
     if network and settings.site_effects is SiteEffects.JOINT and not settings.allow_joint:
         raise OptionError("site_effects='joint' discloses numbers of single sites; say allow_joint=true if that is meant.")
-    if settings.engine is Engine.IOD and settings.resolve is not Resolve.STRICT:
+    if settings.engine is Engine.IOD and settings.resolve not in (Resolve.AUTO, Resolve.STRICT):
         raise OptionError(f"The published algorithm has no way out of contradictions: resolve='{settings.resolve}' needs engine='exact'.")
     if settings.engine is Engine.IOD and settings.selection_bias:
         raise OptionError("The published algorithm knows no selection bias: selection_bias=True needs engine='exact'.")

@@ -55,11 +55,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     engine: Annotated[Engine, About("A constraint solver (exact), or the published algorithm (iod).", Part.GRAPHS)] = Engine.EXACT
     resolve: Annotated[
         Resolve,
-        About("Where decisions contradict each other: no graph (strict), or those that overrule the least (optimal).", Part.GRAPHS),
-    ] = Resolve.STRICT
+        About(
+            "Where decisions contradict each other: the strongest first (strongest), those that give up the least in all (optimal), or no "
+            "graph (strict); auto is strict where they agree, and strongest where they do not.",
+            Part.GRAPHS,
+        ),
+    ] = Resolve.AUTO
     selection_bias: Annotated[bool, About("Allow for selection bias: undirected edges.", Part.GRAPHS)] = False
     limit: Annotated[int | None, About("Most graphs to list; the summary covers all.", Part.GRAPHS, ge=1)] = 10_000
-    time_limit: Annotated[float | None, About("Most seconds to spend on graphs after the tests.", Part.GRAPHS, ge=0)] = None
+    time_limit: Annotated[
+        float | None, About("Most seconds to spend on graphs after the tests; then what was found is shown.", Part.GRAPHS, ge=0)
+    ] = 60.0
     variant: Annotated[Variant, About("With engine iod: which local marks guide the search; the list is the same.", Part.GRAPHS)] = (
         Variant.TRIPLES
     )

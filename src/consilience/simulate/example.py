@@ -2,8 +2,8 @@
 
 Two sites, as in its first figure: one measures A, B, C, E, the other A, C, D, E. The seed was found by search, the only one of 250. The
 dependence of A and C given E is weak: two p-values combined do not reject (p = 0.09), one model over all rows does (p = 0.01). Fisher's
-method takes A and C to be separated by E, which contradicts its other decisions: no PAG agrees. The federated test leads to the
-generating one.
+method takes A and C to be separated by E, which contradicts its other decisions: no PAG agrees with all of them. The federated test leads
+to the generating one. Both are strict: unless one insists, the weakest decisions give way, and there are graphs in either case.
 """
 
 from __future__ import annotations

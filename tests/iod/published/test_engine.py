@@ -99,7 +99,7 @@ def test_contradicting_decisions_give_an_empty_list_and_no_exception(engine: str
             p = float((question.x, question.y, question.given) in {("A", "C", ()), ("C", "D", ()), ("A", "D", ("B",))})
             return cs.CIResult(question.x, question.y, question.given, p, 0, 1, 0, True, "", True, ())
 
-    found = cs.discover(Contrary(MAG.parse("A --> B, C --> B, D --> B"), datasets=["ABC", "BCD", "ABD"]), engine=engine)
+    found = cs.discover(Contrary(MAG.parse("A --> B, C --> B, D --> B"), datasets=["ABC", "BCD", "ABD"]), engine=engine, resolve="strict")
     assert found.pags == ()
     assert found.complete
     assert found.conflicts

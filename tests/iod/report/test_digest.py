@@ -18,7 +18,7 @@ def test_a_discovery_shows_a_headline_and_its_summary() -> None:
     (block,) = root.children
     assert block.attributes == {"class": "consilience-discovery"}
     words = root.one("p").text
-    assert words.startswith("2 graphs agree with every data set. 3 edges hold in every one of the 2 graphs,")
+    assert words.startswith("All decisions agree: 2 graphs. 3 edges hold in every one of the 2 graphs,")
     assert words.endswith("From 2 data sets, 7 tests at α = 0.05.")
     assert len(root.all("svg")) == 1
     assert {node.attributes["data-label"] for node in root.all("g", class_="node")} == set("ABCD")
@@ -28,11 +28,11 @@ def test_a_discovery_shows_a_headline_and_its_summary() -> None:
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        (found_of([], ["ABC", "BCD"]), "No graph agrees with all decisions"),
-        (found_of([PAG.parse("A <-> B, C")], ["ABC"]), "Exactly one graph agrees with every data set."),
+        (found_of([], ["ABC", "BCD"]), "The decisions contradict each other: no graph agrees with all of them. So nothing can be said"),
+        (found_of([PAG.parse("A <-> B, C")], ["ABC"]), "All decisions agree: exactly one graph. It has 1 edge;"),
         (
             replace(small(), complete=False, summary=Summary.of(small().pags, "ABCD", complete=False)),
-            "The search was stopped after 2 graphs",
+            "All decisions agree. When time ran out, 2 graphs had been found; there may be more. 1 edge is in some graphs",
         ),
     ],
     ids=["none", "one", "stopped"],

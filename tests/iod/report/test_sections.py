@@ -10,6 +10,8 @@ from consilience.graph import PAG
 from consilience.iod import Summary
 from consilience.iod.report import render
 from consilience.iod.report.graphs import DRAWN, LISTED
+from consilience.iod.resolution import Resolution
+from consilience.settings import Resolve
 from tests.iod.report.helpers import SECTIONS, found_of, many, read, said, small, with_settings
 
 
@@ -31,7 +33,7 @@ def test_sections_headings_and_contents() -> None:
 
 def test_headline_and_certainties() -> None:
     result = read(render(small())).one("section", id="result").text
-    assert "2 graphs agree with every data set." in result
+    assert "All decisions agree: 2 graphs." in result
     assert "3 edges hold in every one of the 2 graphs, 1 is in some of them and not in others;" in result
     assert "; 2 pairs of variables are joined in none." in result
     assert "C is a cause of D, directly or through others." in result
@@ -41,7 +43,7 @@ def test_headline_and_certainties() -> None:
 
 def test_a_common_cause_in_all_graphs() -> None:
     words = read(render(found_of([PAG.parse("A <-> B, C")], ["ABC"]))).one("section", id="result").text
-    assert "Exactly one graph agrees with every data set. It has 1 edge; the other 2 pairs of variables are not joined." in words
+    assert "All decisions agree: exactly one graph. It has 1 edge; the other 2 pairs of variables are not joined." in words
     assert "A and B do not cause each other: something that nobody measured causes both." in words
 
 
@@ -58,7 +60,7 @@ def test_no_graph() -> None:
     conflicts = (said("A and B are independent (p = 0.3)", 0.3, 1.2), said("A and C are dependent (p = 10⁻⁷)", 1e-7, 3.0))
     root = read(render(replace(found_of([], ["ABC", "BCD"]), conflicts=conflicts)))
     words = root.one("section", id="result").text
-    assert "No graph agrees with all decisions" in words
+    assert "The decisions contradict each other: no graph agrees with all of them." in words
     assert "hold in every" not in words
     assert "certain" not in words
     section = root.one("section", id="conflicts")
@@ -66,30 +68,47 @@ def test_no_graph() -> None:
         "A and B are independent (p = 0.3) weight 1.2",
         "A and C are dependent (p = 10⁻⁷) weight 3",
     ]
-    assert 'resolve="optimal"' in section.text
+    assert 'resolve="auto"' in section.text
     assert "There is no graph to show." in root.one("section", id="graphs").text
     assert "No graph agrees with all decisions." in root.one("section", id="summary").text
 
 
 def test_overruled_decisions() -> None:
     first, second = said("A and B are independent (p = 0.06)", 0.06, 0.18), said("B and C are dependent (p = 0.04)", 0.04, 0.18)
-    found = replace(with_settings(small(), resolve="optimal"), overruled=(first, second), _contradicted=((first,), (second,)))
+    resolution = Resolution(Resolve.OPTIMAL, (first, second), given_up=0.18, bound=0.18, decisions=12, total=9.0)
+    found = with_settings(small(), resolve="optimal")
+    found = replace(found, overruled=(first, second), resolution=resolution, _contradicted=((first,), (second,)))
     root = read(render(found))
-    words = "No graph agrees with all that was weighed. 2 contradict the least evidence: each overrules 1 decision."
+    words = "No graph gives up decisions of less weight than 0.18 of 9. 2 graphs give up no more; each contradicts 1 of 12."
     assert words in root.one("section", id="result").text
     folded = [figure.one("details").text for figure in root.one("section", id="graphs").all("figure")]
-    assert folded == [f"overrules 1 decision{one.text}" for one in (first, second)]
-    words = "2 contradict the least evidence: each overrules 1 to 2 decisions."
+    assert folded == [f"contradicts 1 decision{one.text}" for one in (first, second)]
+    words = "2 graphs give up no more; each contradicts 1 to 2 of 12."
     assert words in render(replace(found, _contradicted=((first,), (first, second))))
-    assert "A and B are independent (p = 0.06) weight 0.18" in [item.text for item in root.one("section", id="conflicts").all("li")]
+    rows = root.one("table", id="overruled").one("tbody").all("tr")
+    assert [[cell.text for cell in row.all("td")] for row in rows] == [[first.text, "0.18", "–"], [second.text, "0.18", "–"]]
+
+
+def test_what_was_overruled_stands_beside_the_stronger_decisions_it_clashes_with() -> None:
+    weak, *strong = (said(f"decision {k}", 0.01, float(k)) for k in (1, 2, 3))
+    resolution = Resolution(
+        Resolve.STRONGEST, (weak,), given_up=1.0, weakest=strong[0], reasons={weak: tuple(strong)}, decisions=3, total=6.0
+    )
+    root = read(render(replace(small(), overruled=(weak,), resolution=resolution)))
+    words = root.one("section", id="result").text
+    assert "Strongest first, 1 of 3 was overruled (weight 1 of 6); the weakest that was kept has p = 0.010." in words
+    assert "What follows, if the overruled decision is wrong and the others right" in words
+    assert "if the overruled decision is wrong and the others right" in root.one("section", id="summary").text
+    (row,) = root.one("table", id="overruled").one("tbody").all("tr")
+    assert [item.text for item in row.all("li")] == ["decision 2", "decision 3"]
 
 
 def test_a_search_that_was_stopped() -> None:
     found = replace(small(), complete=False, summary=Summary.of(small().pags, "ABCD", complete=False))
     words = read(render(found)).one("section", id="result").text
-    assert "The search was stopped after 2 graphs; there may be more." in words
-    assert "No edge holds in every graph that agrees with the data, 1 is in some of them" in words
-    assert read(render(found)).one("h1").text == "Causal discovery: 2 or more graphs from 2 data sets"
+    assert "All decisions agree. When time ran out, 2 graphs had been found; there may be more." in words
+    assert "1 edge is in some graphs and not in others, of 5 pairs of variables it is not known whether graphs join them." in words
+    assert read(render(found)).one("h1").text == "Causal discovery: 2 graphs or more from 2 data sets"
     cells = [cell.text for cell in read(render(found)).one("section", id="summary").all("table")[0].one("tbody").all("tr")[2].all("td")]
     assert cells == ["A", "arrow, tail?, circle?", "D", "arrow, tail?, circle?", "some", "–"]
 

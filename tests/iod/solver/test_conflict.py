@@ -36,7 +36,7 @@ def test_cores_contradict_and_are_minimal(n: int, cases: int, graded: bool) -> N
         flips = [0.05, 0.1, 0.15][seed % 3]
         test = world.test(world.some_class(rng), random_datasets(rng, n, n - 1), seed=seed, flips=flips, graded=graded)
         evidence = Evidence(world, test)
-        found = cs.discover(test, limit=1)
+        found = cs.discover(test, limit=1, resolve="strict")
         if evidence.consistent:
             assert found.pags, seed
             assert found.conflicts == (), seed
@@ -57,7 +57,7 @@ def test_cores_with_answers_missing() -> None:
         max_given = [None, 1][seed % 2]
         test = world.test(world.some_class(rng), random_datasets(rng, 4, 3), seed=seed, flips=0.2, silent=0.05, graded=True)
         evidence = Evidence(world, test, max_given)
-        found = cs.discover(test, max_given=max_given, limit=1)
+        found = cs.discover(test, max_given=max_given, limit=1, resolve="strict")
         assert bool(found.pags) == bool(evidence.consistent), seed
         if not evidence.consistent:
             check_core(evidence, found.conflicts, seed)
@@ -79,7 +79,7 @@ def test_a_contradiction_in_words() -> None:
     """Two data sets say that B is a collider, so no cause of A, C or D; the third that it is one of A or D."""
     told = Told(MAG.parse("A --> B, C --> B, D --> B"), ["ABC", "BCD", "ABD"])
     told.p_values = {("A", "C", ""): 0.3, ("C", "D", ""): 0.2, ("A", "D", "B"): 0.9}
-    found = cs.discover(told)
+    found = cs.discover(told, resolve="strict")
     assert found.pags == ()
     check_core(Evidence(WORLDS[4], told), found.conflicts, "words")
     separations, others = ([d for d in found.conflicts if (d.kind == Source.SEPARATION) is so] for so in (True, False))
@@ -105,7 +105,7 @@ def test_other_sites_decide_what_a_data_set_takes_over() -> None:
     for seed in range(60):
         rng = np.random.default_rng([8, seed])
         test = world.test(world.some_class(rng), [(0, 1, 2, 3), (0, 1, 2), (1, 2, 3), (0, 1, 2, 3)], seed=seed, flips=0.15, graded=True)
-        found = cs.discover(test)
+        found = cs.discover(test, resolve="strict")
         assert len(set(found.conflicts)) == len(found.conflicts)
         if not found.pags:
             check_core(Evidence(world, test), found.conflicts, seed)

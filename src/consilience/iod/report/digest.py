@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from consilience.iod.report.html import Html, el
-from consilience.iod.report.sentences import counted, edges_in_words, headline
+from consilience.iod.report.sentences import edges_in_words
+from consilience.iod.wording import counted
 
 if TYPE_CHECKING:  # a Discovery shows itself with this module
     from consilience.iod.discovery import Discovery
@@ -18,13 +19,13 @@ def render_digest(found: Discovery) -> str:
 
     >>> import consilience as cs
     >>> found = cs.discover(cs.Oracle(cs.PAG.parse("A o-> C, B o-> C"), datasets=["ABC"]))
-    >>> render_digest(found)[:86]
-    '<div class="consilience-discovery"><p><strong>Exactly one graph agrees with every data'
+    >>> render_digest(found)[:96]
+    '<div class="consilience-discovery"><p><strong>All 3 decisions agree: exactly one graph.</strong>'
     """
     rests_on = f"{counted(len(found.datasets), 'data set')}, {counted(found.tests.height, 'test')} at α = {found.alpha:g}."
     return el(
         "div",
-        el("p", el("strong", headline(found)), " ", edges_in_words(found), " From ", rests_on),
-        el("figure", Html(found.summary.to_svg())),
+        el("p", el("strong", found.headline), " ", edges_in_words(found), " From ", rests_on),
+        el("figure", Html(found.summary.to_svg())) if found.pags else None,
         class_="consilience-discovery",
     )

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from consilience.graph.drawing.svg import Positions, positions_of, to_svg
 from consilience.graph.graphs import PAG
 from consilience.graph.mixed import Edge
+from consilience.iod.headline import condition
 from consilience.iod.report.html import Html, el, join, label, labels, listed
-from consilience.iod.report.sentences import counted
 from consilience.iod.report.tables import Column, table
 from consilience.iod.summary import MARKS, percent
+from consilience.iod.wording import counted
 
 if TYPE_CHECKING:  # a Discovery writes itself with these modules
     from consilience.iod.discovery import Discovery
@@ -38,15 +39,16 @@ def summary_section(found: Discovery, positions: Positions) -> Html:
     columns += [Column("share of graphs", number=True)]
     drawing = el("figure", Html(summary.to_svg(positions=positions, embedded=True)), class_="wide")
     apart = [join([label(x), " – ", label(y)]) for x, y, edge in summary.frame.select("x", "y", "edge").iter_rows() if edge == "none"]
+    if not found.pags:  # of no graph everything could be said
+        return join([el("p", "There is no graph to sum up."), drawing if found.complete and found.resolution.proved else None])
+    unknown = any(row["edge"] == "unknown" for row in summary.frame.iter_rows(named=True))
+    caption = f"Edges that all or some of the graphs have{', or may have' if unknown else ''}"
     return Html(
-        drawing
-        + (table(columns, rows, caption="Edges that all or some of the graphs have") if rows else "")
-        + (_folded(f"{counted(len(apart), 'pair')} joined in no graph", listed(apart, class_="columns")) if apart and _any(found) else "")
+        el("p", f"What all graphs share is true {condition(found)}.")
+        + drawing
+        + (table(columns, rows, caption=caption) if rows else "")
+        + (_folded(f"{counted(len(apart), 'pair')} joined in no graph", listed(apart, class_="columns")) if apart else "")
     )
-
-
-def _any(found: Discovery) -> bool:
-    return bool(len(found.pags)) or not found.complete
 
 
 def _pair(row: Mapping[str, Any]) -> Html:
@@ -126,13 +128,13 @@ def _score(score: float) -> Html:
 def _given_up(found: Discovery, number: int) -> Html | None:
     """The decisions that a graph contradicts, where graphs contradict any."""
     given_up = found.contradicted(number)
-    return _folded(f"overrules {counted(len(given_up), 'decision')}", listed(one.text for one in given_up)) if given_up else None
+    return _folded(f"contradicts {counted(len(given_up), 'decision')}", listed(one.text for one in given_up)) if given_up else None
 
 
 def _about_scores(found: Discovery) -> str:
-    words = "The score of a graph is the weight of the decisions that it contradicts; 0 agrees with every test."
+    words = "The score of a graph is the weight of the tests that it contradicts; 0 agrees with every test."
     alike = len(found.pags) > 1 and len({f"{score:.4g}" for score in found.scores}) == 1
-    return words + (" All have the same score: no test on these data can tell them apart." if alike else "")
+    return words + (" All have the same score: the weight of the tests does not put one before another." if alike else "")
 
 
 def local_graphs(found: Discovery, positions: Positions) -> Html:

@@ -17,7 +17,7 @@ from consilience.iod.report import sections
 from consilience.iod.report.graphs import common_positions, graph_list, local_graphs, summary_section
 from consilience.iod.report.html import Html, el, listed
 from consilience.iod.report.reading import reading
-from consilience.iod.report.sentences import counted
+from consilience.iod.report.sentences import title
 
 if TYPE_CHECKING:  # a Discovery writes itself with these modules
     from consilience.iod.discovery import Discovery
@@ -48,8 +48,7 @@ def write_report(found: Discovery, path: str | Path) -> None:
 def render(found: Discovery) -> str:
     """A discovery as the text of an HTML page."""
     parts = _sections(found)
-    graphs = counted(len(found.pags), "graph") if found.complete else f"{len(found.pags):,} or more graphs"
-    title = f"Causal discovery: {graphs} from {counted(len(found.datasets), 'data set')}"
+    called = title(found)
     contents = listed(el("a", part.title, href=f"#{part.name}") for part in parts)
     body = (
         el("section", el("h2", part.title, id=f"{part.name}-title"), part.body, id=part.name, aria_labelledby=f"{part.name}-title")
@@ -65,13 +64,13 @@ def render(found: Discovery) -> str:
             el("meta", name="viewport", content="width=device-width, initial-scale=1"),
             el("meta", name="referrer", content="no-referrer"),
             el("meta", name="color-scheme", content="light dark"),
-            el("title", title),
+            el("title", called),
             el("style", style),
         ),
         el(
             "body",
             el("a", "Skip to the result", href="#main", class_="skip"),
-            el("header", el("h1", title)),
+            el("header", el("h1", called)),
             el("nav", el("h2", "Contents", id="contents"), contents, aria_labelledby="contents"),
             el("main", *body, id="main"),
             el("script", script),
@@ -89,7 +88,7 @@ def _sections(found: Discovery) -> list[_Section]:
         _Section("summary", "Summary of all graphs", summary_section(found, positions)),
         _Section("graphs", "The graphs, best first", graph_list(found, positions)),
         _Section("local", "Each data set alone", local_graphs(found, positions)),
-        _Section("conflicts", "Conflicts", sections.conflicts(found)),
+        _Section("conflicts", "Conflicts and what was overruled", sections.conflicts(found)),
     ]
     if found.knowledge is not None:
         parts.append(_Section("knowledge", "Background knowledge", sections.knowledge(found)))

@@ -21,16 +21,18 @@ _MARKS = (
 )
 _LIST = (
     "The data sets overlap only in part, so several graphs can agree with all of them. With enough data the true one is among them. "
-    "A long list says that the data sets, as they overlap, leave much open. The score of a graph is the evidence that it overrules: "
-    "0 agrees best, and the best come first."
+    "A long list says that the data sets, as they overlap, leave much open. The score of a graph is the weight of the tests that it "
+    "contradicts: 0 agrees best, and the best come first."
 )
 _SUMMARY = (
-    "It draws all graphs of the list as one. A solid edge is in all of them, a dashed one in some, with the share of graphs that have it. "
-    "A share counts graphs; it is not a probability. A grey diamond stands at an end where the graphs that have the edge differ."
+    "It draws all graphs as one, listed or not. A solid edge is in all of them, a dashed one in some, with the share of graphs that have "
+    "it where they were counted; of a dotted one it is not known. A share counts graphs; it is not a probability. A grey diamond stands at "
+    "an end where the graphs that have the edge differ."
 )
 _DECISIONS = (
     "All of this rests on the decisions of the tests. With few rows some of them are wrong, and a wrong one can remove the true graph from "
-    "the list, or empty it. Tests with p-values near α are the first to doubt."
+    "the list. Tests with p-values near α are the first to doubt. Where decisions contradict each other, the strongest are kept and others "
+    "overruled: what the graphs then say is true only if those that were overruled are wrong, and those that were kept right."
 )
 
 

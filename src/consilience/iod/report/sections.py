@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from consilience.iod.evidence import Decision
-from consilience.iod.report.html import Html, el, join, label, listed
-from consilience.iod.report.sentences import certain, counted, edges_in_words, headline
+from consilience.iod.evidence import Decision, Source
+from consilience.iod.headline import Ended, all_agree, condition, ended
+from consilience.iod.report.html import Html, el, join, label, labels, listed
+from consilience.iod.report.sentences import certain, edges_in_words
 from consilience.iod.report.tables import Column, ci_table, decision_counts, table
+from consilience.iod.wording import counted, format_weight
+from consilience.settings.choices import Resolve
 
 if TYPE_CHECKING:  # a Discovery writes itself with these modules
     from consilience.iod.discovery import Discovery
@@ -16,26 +19,30 @@ if TYPE_CHECKING:  # a Discovery writes itself with these modules
 __all__ = ["conflicts", "data_sets", "disclosed", "knowledge", "overview", "settings", "tests"]
 
 MOST_SENTENCES = 40
+MOST_MISSING = 200
+"""Questions that are listed; the result as JSON has all of them."""
 
 
 def overview(found: Discovery) -> Html:
     """The result in words and in a few figures."""
     variables = {name for held in found.datasets for name in held}
-    figures = [(f"{len(found.pags):,}{'' if found.complete else '+'}", "graph" if len(found.pags) == 1 and found.complete else "graphs")]
-    if found.pags:
+    n = len(found.pags)
+    figures = [(f"{n:,}{'' if found.complete or not n else '+'}", "graph" if n == 1 and found.complete else "graphs")]
+    if n and "unknown" not in found.summary.frame["edge"]:
         every = found.summary.frame["edge"].to_list().count("all")
         figures.append((f"{every:,}", "edge in all of them" if every == 1 else "edges in all of them"))
     for count, noun in ((len(found.datasets), "data set"), (len(variables), "variable"), (found.tests.height, "test")):
         figures.append((f"{count:,}", noun if count == 1 else f"{noun}s"))
     facts = el("ul", *(el("li", el("strong", figure), " ", words) for figure, words in figures), class_="figures")
-    parts = [el("p", headline(found), " ", edges_in_words(found), class_="lead"), facts]
+    parts = [el("p", el("strong", found.headline), " ", edges_in_words(found), class_="lead"), facts]
     sentences = certain(found)
     if sentences:
-        parts += [el("h3", "What is certain, if the decisions are right"), listed(sentences[:MOST_SENTENCES])]
+        parts += [el("h3", f"What follows, {condition(found)}"), listed(sentences[:MOST_SENTENCES])]
     if len(sentences) > MOST_SENTENCES:
         parts.append(el("p", f"The summary has {len(sentences) - MOST_SENTENCES} more.", class_="cut"))
-    if found.conflicts and not found.pags:
-        parts.append(el("p", "Which decisions cannot hold together: ", el("a", "Conflicts", href="#conflicts"), "."))
+    if found.conflicts or found.overruled:
+        words = "Which decisions were overruled, and why: " if found.overruled else "Which decisions cannot hold together: "
+        parts.append(el("p", words, el("a", "Conflicts and what was overruled", href="#conflicts"), "."))
     parts.append(el("p", "New to these graphs? ", el("a", "How to read this page", href="#reading"), "."))
     return join(parts)
 
@@ -67,24 +74,55 @@ def _never_together(found: Discovery, names: Sequence[str]) -> int:
 
 
 def conflicts(found: Discovery) -> Html:
-    """Decisions that cannot hold together, and those that were given up."""
+    """Decisions that cannot hold together, and those that were given up, with the stronger ones each clashes with."""
     parts: list[Html] = []
     if found.conflicts:
+        known = any(decision.kind is Source.KNOWLEDGE for decision in found.conflicts)
+        wrong = "At least one of them is wrong" + (", or what is known is." if known else ".")
         parts += [
-            el("p", "These decisions cannot hold together; without any one of them, the others can. At least one of them is wrong."),
+            el("p", f"These cannot hold together; without any one of them, the others can. {wrong}"),
             _decisions(found.conflicts),
         ]
     if found.overruled:
-        parts += [
-            el("h3", "Overruled"),
-            el("p", "Given up, by all graphs or by some: of all ways to make the other decisions agree, these cost the least evidence."),
-            _decisions(found.overruled),
-        ]
-    elif found.conflicts and found.resolve == "strict":
-        parts.append(el("p", "With ", el("code", 'resolve="optimal"'), " the graphs that overrule the least evidence are found instead."))
+        parts += [el("h3", "Overruled"), el("p", _why_overruled(found)), _overruled(found)]
+    elif found.conflicts and not found.pags:
+        parts.append(el("p", "With ", el("code", 'resolve="auto"'), " the strongest decisions are kept, and graphs are found for these."))
     if not parts:
-        parts.append(el("p", "None: some graph agrees with all decisions." if found.pags else "None was found."))
+        if all_agree(found):
+            words = "None: some graph agrees with all decisions."
+        elif ended(found) is Ended.NOTHING and not found.pags:
+            words = "None was found, though no graph agrees with everything: there was no time to look for the reason."
+        else:
+            words = "None was found in the time; there may be some."
+        parts.append(el("p", words))
     return join(parts)
+
+
+def _why_overruled(found: Discovery) -> str:
+    if found.resolution.how is Resolve.OPTIMAL and found.resolution.proved:
+        return "Given up, by all graphs or by some: of all ways to make the other decisions agree, these cost the least evidence."
+    if found.resolution.how is Resolve.OPTIMAL:
+        return "Given up, by all graphs or by some. There was no time to prove that this is the least."
+    return (
+        "Decisions were considered in the order of their weight, and each was kept if some graph agrees with it and with all kept "
+        "before. These were not. None was tested again: it gave way to stronger evidence, which may be wrong as well."
+    )
+
+
+def _overruled(found: Discovery) -> Html:
+    """What gave way, how much it weighs, and to what."""
+    rows = []
+    for decision in found.overruled:
+        stronger = found.resolution.reasons.get(decision, ())
+        weight = "–" if decision.weight is None else format_weight(decision.weight)
+        cells = (
+            el("td", decision.text),
+            el("td", weight, class_="number", data_value=decision.weight),
+            el("td", listed(one.text for one in stronger) if stronger else "–"),
+        )
+        rows.append(el("tr", *cells))
+    columns = [Column("decision"), Column("weight", number=True), Column("cannot hold together with")]
+    return table(columns, rows, caption=f"{counted(len(rows), 'decision')} overruled", name="overruled")
 
 
 def _decisions(decisions: Iterable[Decision]) -> Html:
@@ -112,7 +150,21 @@ def tests(found: Discovery) -> Html:
         f"{counted(found.tests.height, 'test')}: {words or 'none'}. A pair is taken as independent, given other variables, where the "
         f"p-value is above α = {found.alpha:g}. A test that the data cannot answer is uninformative; it counts neither way."
     )
-    return join([el("p", text), ci_table(found)])
+    return join([el("p", text), _missing(found), ci_table(found)])
+
+
+def _missing(found: Discovery) -> Html | None:
+    """What the search needed and nobody had asked."""
+    count = found.missing.height
+    if not count:
+        return None
+    rows = [
+        join([label(x), " ⫫ ", label(y), join([" | ", labels(given)]) if given else None])
+        for x, y, given in found.missing.head(MOST_MISSING).iter_rows()
+    ]
+    words = f"{counted(count, 'question')} that this result needs {'was' if count == 1 else 'were'} never asked"
+    cut = "" if count <= MOST_MISSING else f"; the first {MOST_MISSING}"
+    return el("details", el("summary", f"{words}: unknown, not independent{cut}"), listed(rows, class_="columns"))
 
 
 def disclosed(found: Discovery) -> Html:

@@ -1,80 +1,77 @@
-"""The result in sentences."""
+"""The result in sentences. What holds in all graphs is said only where there is one, and "none" only where nothing is unknown."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from consilience.graph.marks import TAIL
+from consilience.graph.text import edge_symbol, quoted
 from consilience.iod.report.html import Html, join, label
+from consilience.iod.summary import SummaryEdge
+from consilience.iod.wording import counted
 
 if TYPE_CHECKING:  # a Discovery writes itself with these modules
     from consilience.iod.discovery import Discovery
 
-__all__ = ["certain", "counted", "edges_in_words", "format_p", "headline"]
+__all__ = ["certain", "edges_in_words", "shared_edges", "title"]
 
 
-def counted(count: int, noun: str, plural: str | None = None) -> str:
-    """A number of things.
-
-    >>> counted(1, "graph"), counted(1200, "graph"), counted(0, "entry", "entries")
-    ('1 graph', '1,200 graphs', '0 entries')
-    """
-    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
-
-
-def format_p(p: float) -> str:
-    """A p-value for people.
-
-    >>> format_p(0.03379), format_p(0.000012), format_p(1e-30), format_p(1.0)
-    ('0.034', '1.2 × 10⁻⁵', '< 10⁻¹⁵', '1')
-    """
-    if p < 1e-15:
-        return "< 10⁻¹⁵"
-    if p >= 0.9995:
-        return "1" if p == 1.0 else "> 0.999"
-    if p >= 0.00095:
-        return f"{p:.3f}"
-    digits, power = f"{p:.1e}".split("e-")
-    return f"{digits} × 10⁻{''.join('⁰¹²³⁴⁵⁶⁷⁸⁹'[int(d)] for d in power.lstrip('0'))}"
-
-
-def headline(found: Discovery) -> str:
-    """How many graphs there are."""
+def title(found: Discovery) -> str:
+    """What the page is called."""
     n = len(found.pags)
-    if not found.complete and not n:
-        return "The search was stopped before it found a graph."
-    if not found.complete:
-        return f"The search was stopped after {counted(n, 'graph')}; there may be more."
-    if found.overruled and n:
-        counts = sorted({len(found.contradicted(number)) for number in range(n)})
-        least = counted(counts[0], "decision") if len(counts) == 1 else f"{counts[0]} to {counted(counts[-1], 'decision')}"
-        best = "One contradicts the least evidence: it" if n == 1 else f"{n:,} contradict the least evidence: each"
-        return f"No graph agrees with all that was weighed. {best} overrules {least}."
-    if n == 0:
-        return "No graph agrees with all decisions: some of them contradict each other."
-    return "Exactly one graph agrees with every data set." if n == 1 else f"{n:,} graphs agree with every data set."
+    if n:
+        graphs = counted(n, "graph") if found.complete else f"{n:,} graphs or more" if n > 1 else "1 graph or more"
+    else:
+        graphs = "no graph" if found.complete else "no graph in the time"
+    return f"Causal discovery: {graphs} from {counted(len(found.datasets), 'data set')}"
 
 
 def edges_in_words(found: Discovery) -> str:
-    """How many edges are in all, some or none of the graphs."""
+    """How many edges are in all, some or none of the graphs, as far as that is known."""
     n = len(found.pags)
-    if found.complete and n == 0:
+    if n == 0:
         return "So nothing can be said about the edges between the variables."
     statuses = found.summary.frame["edge"].to_list()
     every, some, never, unknown = (statuses.count(status) for status in ("all", "some", "none", "unknown"))
     if n == 1 and found.complete:
         return f"It has {counted(every, 'edge')}; the other {counted(never, 'pair')} of variables {_are(never)} not joined."
-    where = f"in every one of the {n:,} graphs" if found.complete else "in every graph that agrees with the data"
-    parts = [f"{counted(every, 'edge') if every else 'No edge'} {'holds' if every < 2 else 'hold'} {where}"]
-    parts += [f"{some:,} {'is' if some == 1 else 'are'} in some of them and not in others"] if some else []
-    parts += [f"of {counted(unknown, 'pair')} it is not known"] if unknown else []
+    where = f"in every one of the {n:,} graphs" if found.complete else "in every graph, listed or not"
+    parts = []
+    if every or not unknown:  # "no edge" is a finding only where every pair is known
+        parts.append(f"{counted(every, 'edge') if every else 'No edge'} {'holds' if every < 2 else 'hold'} {where}")
+    if some:
+        parts.append(f"{some:,} {_are(some)} in some of them" if parts else f"{counted(some, 'edge')} {_are(some)} in some graphs")
+        parts[-1] += " and not in others"
+    if unknown:
+        parts.append(f"of {counted(unknown, 'pair')} of variables it is not known whether graphs join {'it' if unknown == 1 else 'them'}")
     rest = f"; {counted(never, 'pair')} of variables {_are(never)} joined in none" if never else ""
-    return f"{', '.join(parts)}{rest}."
+    said = f"{', '.join(parts)}{rest}."
+    return said[0].upper() + said[1:]
+
+
+def shared_edges(found: Discovery) -> str:
+    """The edges that all graphs have, with the marks that they share ("?" where they differ or it is not known), as text.
+
+    >>> import consilience as cs
+    >>> shared_edges(cs.discover(cs.Oracle(cs.PAG.parse("A o-> C, B o-> C, C --> D"), datasets=["ABC", "BCD"])))
+    'A ?-> C, B o-> C, C --> D'
+    """
+    edges = [edge for edge in found.summary.edges() if edge.status == "all"]
+    if edges:
+        return ", ".join(map(_drawn, edges))
+    return "no edge that is known" if "unknown" in found.summary.frame["edge"] else "no edge"
+
+
+def _drawn(edge: SummaryEdge) -> str:
+    left = "?" if edge.at_a is None else edge_symbol(edge.at_a, TAIL)[0]
+    right = "?" if edge.at_b is None else edge_symbol(TAIL, edge.at_b)[-1]
+    return f"{quoted(edge.a)} {left}-{right} {quoted(edge.b)}"
 
 
 def certain(found: Discovery) -> list[Html]:
     """What every graph says about causes, a sentence for each edge that all of them have: causes first, then what is no cause."""
-    if not len(found.pags) and found.complete:
+    if not found.pags:
         return []
     rows = found.summary.frame.iter_rows(named=True)
     sentences = [_sentence(row, selection=found.selection_bias) for row in rows if row["edge"] == "all" and not _left_open(found, row)]

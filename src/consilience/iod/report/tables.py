@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from consilience.iod.report.html import Html, el, label, labels
-from consilience.iod.report.sentences import counted, format_p
+from consilience.iod.wording import counted, format_p
 
 if TYPE_CHECKING:  # a Discovery writes itself with these modules
     from consilience.iod.discovery import Discovery

@@ -320,8 +320,8 @@ class Runner:
             self._store.runs.put_documents(study, documents)
             self._store.studies.move(study, [State.RUNNING], State.FINISHED)
             self._store.runs.clear_journal(study)
-            self._store.runs.add_event(study, "finished", {"pags": len(found.pags), "rounds": federated.rounds})
-        self.say_over(study, State.FINISHED, f"{len(found.pags)} PAGs from {found.tests.height} tests in {federated.rounds} rounds")
+            self._store.runs.add_event(study, "finished", {"pags": len(found.pags), "rounds": federated.rounds, "headline": found.headline})
+        self.say_over(study, State.FINISHED, f"{found.headline} {found.tests.height} tests in {federated.rounds} rounds")
 
     def _stage(self, study: str, links: SocketLinks) -> Callable[[str], None]:
         """Tell of stages, each kind once in ``STAGE_SECONDS`` at most."""

@@ -40,7 +40,7 @@ class Clock:
 
     def part(self) -> Clock:
         """Another clock that ends when this one does, and can be made to end earlier."""
-        clock = Clock(self._time_limit, self._tell)
+        clock = Clock(self._time_limit, self._tell, self._stop)
         clock._end, clock.words = self._end, self.words
         return clock
 

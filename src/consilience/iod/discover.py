@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib.metadata import version
 from inspect import signature
@@ -25,9 +24,10 @@ from consilience.iod.discovery import Discovery
 from consilience.iod.evidence import Decision, Ruling, Source, rulings, verdicts
 from consilience.iod.knowledge import Knowledge
 from consilience.iod.local import read_local
+from consilience.iod.resolution import Resolution
 from consilience.iod.search_problem import Rule, SearchProblem
 from consilience.iod.skeleton import LocalSearch, search
-from consilience.iod.solution import interim_resolution, solve_exact, solve_published
+from consilience.iod.solution import Ranked, solve_exact, solve_published
 from consilience.settings import DEFAULTS, LOCAL, Engine, Part, Resolve, Settings, names_of, settings_of
 
 __all__ = ["Engine", "Resolve", "Stage", "discover", "discover_arguments", "knowledge_of"]
@@ -144,23 +144,17 @@ def discover(
     )
     locals_ = [read_local(found, selection_bias=selection_bias) for found in searches]
     findings = rulings(locals_, answers)
-    optimal = chosen.resolve in (Resolve.OPTIMAL, Resolve.STRONGEST)  # INTERIM: strongest first is not there yet
-    weighed = _weighed(answers, findings, searches, max_given) if optimal else []
     tested = time.perf_counter()
     clock = Clock(time_limit, say, stop)
-    problem = SearchProblem(len(names), locals_, findings, weighed, rules, selection_bias)
+    problem = SearchProblem(len(names), locals_, findings, (), rules, selection_bias)
     if chosen.engine is Engine.IOD:
         solution = solve_published(problem, names, clock, limit, chosen.variant, jobs)
     else:
-        solution = solve_exact(problem, names, clock, limit, optimal=optimal)
-        if chosen.resolve is Resolve.AUTO and solution.listing.complete and not solution.graphs:  # INTERIM, as above
-            weighed = _weighed(answers, findings, searches, max_given)
-            problem = replace(problem, weighed=weighed)
-            solution = solve_exact(problem, names, clock, limit, optimal=True)
+        solution = solve_exact(problem, names, clock, limit, chosen.resolve, lambda: _weighed(answers, findings, searches, max_given))
     ranked = solution.ranked(answers)
     summary = solution.summary(clock)
-    overruled = tuple(dict.fromkeys(decision for one in ranked for decision in one.contradicted))
-    resolution = interim_resolution(solution, overruled, ranked[0].contradicted if ranked else ())
+    resolution = solution.resolution
+    weighed = solution.problem.weighed
     considered = findings if resolution.how is Resolve.STRICT else weighed
     local_pags = (PAG.from_working(local.marks, names) for local in locals_)
     return Discovery(
@@ -169,7 +163,7 @@ def discover(
         complete=solution.listing.complete,
         summary=summary,
         conflicts=solution.conflicts,
-        overruled=overruled,
+        overruled=tuple(dict.fromkeys((*resolution.overruled, *_contradicted_by_some(ranked, resolution)))),
         local_pags=tuple(_restricted(pag, held) for pag, held in zip(local_pags, datasets, strict=True)),
         datasets=datasets,
         tests=answers.frame(),
@@ -183,6 +177,11 @@ def discover(
         stopped=stop is not None and stop(),
         _contradicted=tuple(one.contradicted for one in ranked),
     )
+
+
+def _contradicted_by_some(ranked: Sequence[Ranked], resolution: Resolution) -> Iterator[Decision]:
+    """Where graphs tie, what at least one of them gives up; of decisions that were not considered nobody says that they are overruled."""
+    return (decision for one in ranked for decision in one.contradicted if not resolution.undecided)
 
 
 def _as_test(test: object) -> CITest:

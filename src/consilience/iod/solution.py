@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 
@@ -9,9 +10,10 @@ from consilience.graph.equivalence import pag_to_mag_marks
 from consilience.graph.graphs import PAG
 from consilience.iod.answers import Answers
 from consilience.iod.clock import Clock, TimeIsUp
-from consilience.iod.evidence import Decision
+from consilience.iod.evidence import Decision, Ruling
 from consilience.iod.exact.engine import solve_optimal, solve_strict
 from consilience.iod.exact.outline import ancestral, outline
+from consilience.iod.exact.strongest import solve_strongest
 from consilience.iod.published.engine import enumerate_pags
 from consilience.iod.published.union import Variant
 from consilience.iod.ranking import scores
@@ -24,16 +26,12 @@ from consilience.iod.solver.program import Program
 from consilience.iod.summary import ALL, NO, SOME, UNKNOWN, Summary
 from consilience.settings.choices import Resolve
 
-__all__ = ["Ranked", "Solution", "interim_resolution", "solve_exact", "solve_published"]
+__all__ = ["Ranked", "Solution", "solve_exact", "solve_published"]
 
-
-def interim_resolution(solution: Solution, overruled: tuple[Decision, ...], first: tuple[Decision, ...]) -> Resolution:
-    """INTERIM, to be dropped when ``Solution.resolution`` is there: what the list alone tells of how contradictions were resolved."""
-    if solution.strict:
-        return Resolution(Resolve.STRICT)
-    given_up = sum(decision.weight or 0.0 for decision in first)
-    proved = solution.listing.complete
-    return Resolution(Resolve.OPTIMAL, overruled, given_up, given_up if proved else 0.0, proved)
+STRICT_SHARE = 0.5
+"""Of the time for graphs, how much may be spent on graphs that agree with everything, where there is another way if there are none."""
+CONFLICT_SHARE = 0.2
+"""Of the time that is then left, how much on an example of a contradiction."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,10 +44,15 @@ class Solution:
     graphs: tuple[PAG, ...]
     conflicts: tuple[Decision, ...]
     candidates: int
-    strict: bool
-    """True if every decision holds in every graph."""
+    resolution: Resolution
+    """How contradictions were resolved."""
     exact: bool = True
     """True if the listing's program has the graphs that are not listed, too."""
+
+    @property
+    def strict(self) -> bool:
+        """True if every decision holds in every graph."""
+        return self.resolution.how is Resolve.STRICT
 
     def ranked(self, answers: Answers) -> list[Ranked]:
         """The graphs, best first: by score, then by number of edges, then by text."""
@@ -104,17 +107,38 @@ class Ranked:
     contradicted: tuple[Decision, ...]
 
 
-def solve_exact(problem: SearchProblem, names: tuple[str, ...], clock: Clock, limit: int | None, *, optimal: bool) -> Solution:
-    """By the constraint solver; with ``optimal``, decisions are given up where they contradict each other."""
-    # With ``optimal`` one graph tells whether anything need be given up. To weigh at once would be slower by far where nothing is: the
-    # priced program has a walk for every test and knows no local PAGs.
-    listing = solve_strict(problem, clock, 1 if optimal else limit)
-    conflicts = () if listing.mags or not listing.complete else _explained(problem, clock)
-    if optimal and not _all_agree(problem, listing):
-        listing = solve_optimal(problem, clock, limit)
-    elif optimal and listing.program is not None:
-        listing = list_classes(listing.program, clock, limit)
-    return _solution(problem, names, listing, clock, conflicts, strict=not optimal)
+def solve_exact(
+    problem: SearchProblem, names: tuple[str, ...], clock: Clock, limit: int | None, resolve: Resolve, weigh: Callable[[], Sequence[Ruling]]
+) -> Solution:
+    """By the constraint solver. ``weigh`` gives the decisions to weigh, and is called where they contradict each other."""
+    if resolve is Resolve.STRICT:
+        listing = solve_strict(problem, clock, limit)
+        conflicts = () if listing.mags or not listing.complete else _explained(problem, clock)
+        return _solution(problem, names, listing, clock, conflicts, Resolution(Resolve.STRICT, proved=listing.complete))
+    # One graph tells whether anything need be given up. To weigh at once would be slower by far where nothing is: that program has a walk
+    # for every test and knows no local PAGs.
+    early = clock.part()
+    early.keep(STRICT_SHARE)
+    listing = solve_strict(problem, early, 1)
+    if listing.mags and resolve is Resolve.AUTO:
+        return _agreed(problem, names, listing, clock, limit)
+    problem = replace(problem, weighed=tuple(weigh()))
+    if _all_agree(problem, listing):
+        return _agreed(problem, names, listing, clock, limit)
+    contradictory = listing.complete and not listing.mags
+    listing, resolution = (solve_optimal if resolve is Resolve.OPTIMAL else solve_strongest)(problem, clock, limit)
+    late = clock.part()
+    late.keep(CONFLICT_SHARE)
+    conflicts = _explained(problem, late) if contradictory else ()
+    return _solution(problem, names, listing, clock, conflicts, resolution)
+
+
+def _agreed(problem: SearchProblem, names: tuple[str, ...], listing: Listing, clock: Clock, limit: int | None) -> Solution:
+    """All decisions hold together: the rest of the graphs that agree with them."""
+    found = listing if listing.program is None else list_classes(listing.program, clock, limit)
+    if not found.mags:  # no time was left; the one that is known stays
+        found = replace(listing, complete=False)
+    return _solution(problem, names, found, clock, (), Resolution(Resolve.STRICT))
 
 
 def _all_agree(problem: SearchProblem, listing: Listing) -> bool:
@@ -129,7 +153,7 @@ def _all_agree(problem: SearchProblem, listing: Listing) -> bool:
 
 
 def _solution(
-    problem: SearchProblem, names: tuple[str, ...], listing: Listing, clock: Clock, conflicts: tuple[Decision, ...], *, strict: bool
+    problem: SearchProblem, names: tuple[str, ...], listing: Listing, clock: Clock, conflicts: tuple[Decision, ...], resolution: Resolution
 ) -> Solution:
     graphs = []
     clock = clock.again()  # a list that took all the time is not to be lost for want of the marks that follow from knowledge
@@ -137,9 +161,12 @@ def _solution(
         try:
             graphs.append(PAG._trusted(graph_of(mag, problem, listing.program, clock, pag), names))
         except TimeIsUp:  # the rest would lack marks that follow from knowledge
+            if number == 0:  # a graph with fewer marks than follow is true, and better than none
+                graphs.append(PAG._trusted(pag, names))
+                number = 1  # noqa: PLW2901
             listing = replace(listing, mags=listing.mags[:number], pags=listing.pags[:number], complete=False)
             break
-    return Solution(problem, names, listing, tuple(graphs), conflicts, len(listing.mags), strict)
+    return Solution(problem, names, listing, tuple(graphs), conflicts, len(listing.mags), resolution)
 
 
 def _explained(problem: SearchProblem, clock: Clock) -> tuple[Decision, ...]:
@@ -177,4 +204,6 @@ def solve_published(
     conflicts = () if classes or not complete else _explained(problem, clock)
     listed = classes[:limit]
     listing = Listing(tuple(mag for mag, _ in listed), complete and len(listed) == len(classes), members, tuple(pag for _, pag in listed))
-    return replace(_solution(problem, names, listing, clock, conflicts, strict=True), candidates=found.candidates, exact=False)
+    return replace(
+        _solution(problem, names, listing, clock, conflicts, Resolution(Resolve.STRICT)), candidates=found.candidates, exact=False
+    )

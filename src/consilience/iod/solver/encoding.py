@@ -17,7 +17,7 @@ from consilience.iod.search_problem import Literal, SearchProblem
 from consilience.iod.solver.deduction import Deduced
 from consilience.iod.solver.program import PRICE, Program, facts_of
 
-__all__ = ["encode_priced", "encode_separately", "encode_strict"]
+__all__ = ["encode_free", "encode_priced", "encode_separately", "encode_strict", "knowledge_program"]
 
 
 def encode_strict(problem: SearchProblem) -> Program | None:
@@ -70,6 +70,20 @@ def encode_priced(problem: SearchProblem) -> Program:
     facts = facts_of("soft", [(number, max(1, round(PRICE * (ruling.decision.weight or 0.0)))) for number, ruling in numbered])
     facts += _latent(problem) + _constraints(numbered) + _knowledge(problem) + facts_of("hard", _rule_numbers(problem))
     return Program(Deduced(problem.n), facts, selection_bias=problem.selection_bias)
+
+
+def encode_free(problem: SearchProblem) -> Program:
+    """What is weighed may hold or not, knowledge must: decisions are assumed one by one, strongest first."""
+    first = len(problem.decisions)
+    numbered = list(enumerate(problem.weighed, start=first))
+    facts = facts_of("free", [(number,) for number, _ in numbered]) + _triples(numbered, problem.locals_)
+    facts += _latent(problem) + _constraints(numbered) + _knowledge(problem) + facts_of("hard", _rule_numbers(problem))
+    return Program(Deduced(problem.n), facts, selection_bias=problem.selection_bias)
+
+
+def knowledge_program(problem: SearchProblem) -> Program | None:
+    """Knowledge alone; None if it contradicts itself at sight."""
+    return encode_strict(replace(problem, locals_=(), rulings=(), weighed=()))
 
 
 def _rule_numbers(problem: SearchProblem) -> list[tuple[int]]:

@@ -61,6 +61,7 @@ class Program:
     def __init__(self, deduced: Deduced, facts: str, *, selection_bias: bool = False) -> None:
         self.n = n = deduced.n
         self.bound: int | None = None
+        self.last_core: frozenset[int] = frozenset()
         pairs = [(x, y) for x in range(n) for y in range(x + 1, n) if not deduced.apart[x] >> y & 1]
         ordered = [(x, y) for x in range(n) for y in range(n)]
         sure = [(x, y) for x, y in ordered if deduced.ancestor[x] >> y & 1]
@@ -154,22 +155,52 @@ class Program:
                 clock.tick()
             return None if handle.model() is not None else list(handle.core())
 
-    def optimum(self, clock: Clock) -> tuple[int, bool] | None:
-        """The least weight of decisions that have to be given up, and whether it is proved; if time runs out, the best so far.
+    def first(self, clock: Clock, assumptions: Sequence[int]) -> MarkSets | None:
+        """A MAG that has all ``assumptions``. None if there is none; some of them that no MAG has together are then in ``last_core``."""
+        self._configure("ignore")
+        with self._control.solve(assumptions=list(assumptions), yield_=True, async_=True) as handle:
+            while not handle.wait(TICK):
+                clock.tick()
+            model = handle.model()
+            if model is not None:
+                return self._graph(model)
+            self.last_core = frozenset(handle.core())
+        clock.tick()
+        return None
 
-        None if there is no answer whatever is given up.
+    def require(self, literal: int) -> None:
+        """From now on, every answer has it."""
+        with self._control.backend() as backend:
+            backend.add_rule([], [-literal])
+
+    def at_most_denied(self, literals: Sequence[int], most: int) -> int:
+        """A literal to assume where at most so many of some literals are to be false. :meth:`withdraw` it if it is not kept."""
+        with self._control.backend() as backend:
+            atom: int = backend.add_atom()
+            many: int = backend.add_atom()
+            backend.add_rule([atom], choice=True)
+            backend.add_weight_rule([many], most + 1, [(-literal, 1) for literal in literals])
+            backend.add_rule([], [atom, many])
+        self._alternatives.add(atom)
+        return atom
+
+    def optimum(self, clock: Clock, most: int | None = None) -> tuple[int, bool, MarkSets] | None:
+        """The least weight of decisions that have to be given up, whether it is proved, and a MAG; if time runs out, the best so far.
+
+        ``most`` is a weight that suffices, if one is known: nothing worse is looked at. None if there is no answer whatever is given up.
         """
-        self._configure("opt")
+        self._configure("opt" if most is None else f"opt,{most}")
         best: int | None = None
+        graph = MarkSets.empty(self.n)
         try:
             for model in self._models((), clock):
-                best = model.cost[0] if model.cost else 0
+                best, graph = model.cost[0] if model.cost else 0, self._graph(model)
                 clock.words = f"weighing decisions against each other (at most {best / PRICE:.2f} to be given up)"
         except TimeIsUp:
             if best is None:
                 raise
-            return best, False
-        return None if best is None else (best, True)
+            return best, False, graph
+        return None if best is None else (best, True, graph)
 
     def features(self) -> dict[Feature, int]:
         """Edges, marks and ancestral relations that answers may have, and the literals that say so; what is missing, no answer has."""

@@ -1,0 +1,208 @@
+"""Strongest evidence first: which decisions can be kept, if the stronger of two that clash always wins.
+
+Decisions are taken in order of their weight. Each is accepted if some graph agrees with it and with all accepted before, and overruled if
+none does: then stronger evidence contradicts it. That is the way of COmbINE (S. Triantafillou, I. Tsamardinos, Constraint-based causal
+discovery from multiple interventions over overlapping variable sets, JMLR 16, 2015), lexicographic: no number of weak decisions outvotes a
+strong one. Background knowledge comes before all decisions.
+
+*Ties.* Decisions of equal weight are taken together, and as many of them are kept as can be, whichever these are. So the answer depends
+neither on the order of the variables nor on that of the data sets: it is the set of graphs whose contradicted weights, sorted, come first.
+
+*Anytime.* The last graph at hand agrees with everything accepted so far. It is what there is when time runs out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from consilience.graph.equivalence import mag_to_pag_marks
+from consilience.graph.marks import ARROW
+from consilience.graph.marksets import MarkSets
+from consilience.iod.clock import Clock, TimeIsUp
+from consilience.iod.evidence import Decision, Ruling
+from consilience.iod.resolution import Resolution
+from consilience.iod.search_problem import SearchProblem
+from consilience.iod.solver.encoding import encode_free, knowledge_program
+from consilience.iod.solver.listing import Listing, list_classes
+from consilience.iod.solver.program import Program
+from consilience.settings.choices import Resolve
+
+__all__ = ["any_graph", "solve_strongest"]
+
+SAME_WEIGHT = 9
+"""Digits after the point in which weights must agree to count as equal: the same p-value may come out of two orders of the same sum."""
+REASON_SHARE = 0.25
+"""Of the time that is left after the choice, how much may be spent on making its reasons short."""
+
+
+def solve_strongest(problem: SearchProblem, clock: Clock, limit: int | None) -> tuple[Listing, Resolution]:
+    """The classes that agree with all knowledge and with the strongest decisions that can hold together."""
+    clock.words = "taking decisions, strongest first"
+    try:
+        clock.tick()
+        choice = _Choice(problem, encode_free(problem))
+    except TimeIsUp:
+        return _at_once(problem)
+    try:
+        choice.make(clock)
+    except TimeIsUp:
+        if choice.graph is None:
+            return _at_once(problem)
+    if choice.graph is None:  # the knowledge contradicts itself
+        return Listing((), complete=True), Resolution(Resolve.STRONGEST)
+    return choice.listing(clock, limit), choice.resolution(clock)
+
+
+def any_graph(problem: SearchProblem) -> MarkSets | None:
+    """A graph that obeys the knowledge, at once; None if there is none.
+
+    Without knowledge, the pairs that no data set separates joined by ``<->``: a MAG, since no node is an ancestor of another, and one that
+    agrees with every dependence of two variables that are adjacent somewhere.
+    """
+    if problem.rules:
+        program = knowledge_program(problem)
+        return None if program is None else program.first(Clock(), ())
+    graph = MarkSets.empty(problem.n)
+    apart = {pair for local in problem.locals_ for pair in local.sepsets}
+    for x in range(problem.n):
+        for y in range(x + 1, problem.n):
+            if (x, y) not in apart and any(local.variables >> x & 1 and local.variables >> y & 1 for local in problem.locals_):
+                graph.add_edge(x, y, ARROW, ARROW)
+    return graph
+
+
+def _at_once(problem: SearchProblem) -> tuple[Listing, Resolution]:
+    """What there is when there was no time for anything."""
+    graph = any_graph(problem)
+    if graph is None:
+        return Listing((), complete=True), Resolution(Resolve.STRONGEST)
+    given_up = tuple(sorted(problem.contradicted(graph), key=_strength, reverse=True))
+    total = sum(map(_strength, given_up))
+    # What was not considered is not overruled: it may be contradicted, and nobody knows whether it had to be.
+    resolution = Resolution(Resolve.STRONGEST, (), total, proved=False, undecided=len(problem.weighed))
+    return Listing((graph,), complete=False, pags=(mag_to_pag_marks(graph),)), resolution
+
+
+def _strength(decision: Decision) -> float:
+    return decision.weight or 0.0
+
+
+@dataclass(slots=True, eq=False)
+class _Choice:
+    """Decisions accepted and overruled so far, and a graph that agrees with what is accepted."""
+
+    problem: SearchProblem
+    program: Program
+    graph: MarkSets | None = None
+    contradicted: frozenset[Decision] = frozenset()
+    accepted: dict[int, Ruling] = field(default_factory=dict)
+    """By the literal that says that the decision holds."""
+    ties: list[int] = field(default_factory=list)
+    """Literals that bound how many decisions of a group of equals fail."""
+    overruled: list[Ruling] = field(default_factory=list)
+    cores: dict[Decision, tuple[int, ...]] = field(default_factory=dict)
+    considered: int = 0
+
+    def groups(self) -> Iterator[list[tuple[int, Ruling]]]:
+        """Literals and decisions, strongest first, equals together."""
+        first = len(self.problem.decisions)
+        numbered = [(self.program.holds(number), ruling) for number, ruling in enumerate(self.problem.weighed, start=first)]
+
+        def rank(one: tuple[int, Ruling]) -> float:
+            return -round(_strength(one[1].decision), SAME_WEIGHT)
+
+        for _, group in groupby(sorted(numbered, key=rank), key=rank):
+            yield list(group)
+
+    def make(self, clock: Clock) -> None:
+        """Consider every decision, strongest first."""
+        self._take(self.program.first(clock, ()))
+        if self.graph is None:
+            return
+        for group in self.groups():
+            if not self._holds(group):
+                self._decide(group, clock)
+            else:  # the graph at hand proves that they can all be kept
+                self.accepted |= dict(group)
+            self.considered += len(group)
+            clock.words = f"taking decisions, strongest first: {len(self.accepted)} kept, {len(self.overruled)} overruled so far"
+
+    def _holds(self, group: Sequence[tuple[int, Ruling]]) -> bool:
+        return not any(ruling.decision in self.contradicted for _, ruling in group)
+
+    def _take(self, graph: MarkSets | None) -> bool:
+        if graph is None:
+            return False
+        # what a graph agrees with is read off the graph: the solver need not have said of a decision that it holds
+        self.graph, self.contradicted = graph, frozenset(self.problem.contradicted(graph))
+        return True
+
+    def _decide(self, group: Sequence[tuple[int, Ruling]], clock: Clock) -> None:
+        held = [*self.accepted, *self.ties]
+        literals = [literal for literal, _ in group]
+        if self._take(self.program.first(clock, [*held, *literals])):
+            self.accepted |= dict(group)
+        elif len(group) == 1:
+            ((_, ruling),) = group
+            self.overruled.append(ruling)
+            self.cores[ruling.decision] = tuple(known for known in self.program.last_core if known in self.accepted)
+        else:
+            self._decide_tie(group, held, clock)
+
+    def _decide_tie(self, group: Sequence[tuple[int, Ruling]], held: Sequence[int], clock: Clock) -> None:
+        """Keep as many as can be. Which ones may differ from graph to graph."""
+        literals = [literal for literal, _ in group]
+        for most in range(1, len(group) + 1):
+            bound = self.program.at_most_denied(literals, most)
+            if self._take(self.program.first(clock, [*held, bound])):
+                self.ties.append(bound)
+                break
+            self.program.withdraw(bound)
+        self.overruled += [ruling for _, ruling in group if ruling.decision in self.contradicted]
+
+    def listing(self, clock: Clock, limit: int | None) -> Listing:
+        """All classes that agree with what is accepted; the graph at hand, if there is no time for more."""
+        assert self.graph is not None
+        if self.considered == len(self.problem.weighed):
+            for literal in (*self.accepted, *self.ties):
+                self.program.require(literal)
+            found = list_classes(self.program, clock, limit)
+            if found.mags:
+                return found
+        # without the program: what it has is more than what agrees with the decisions
+        return Listing((self.graph,), complete=False, pags=(mag_to_pag_marks(self.graph),))
+
+    def resolution(self, clock: Clock) -> Resolution:
+        """What became of the decisions."""
+        complete = self.considered == len(self.problem.weighed)
+        overruled = tuple(sorted((ruling.decision for ruling in self.overruled), key=_strength, reverse=True))
+        kept = [ruling.decision for ruling in self.accepted.values()]
+        given_up = sum(_strength(decision) for decision in self.contradicted)
+        reasons = {
+            decision: tuple(sorted((self.accepted[literal].decision for literal in core), key=_strength, reverse=True))
+            for decision, core in self.cores.items()
+            if core
+        }
+        return Resolution(
+            Resolve.STRONGEST,
+            overruled,
+            given_up,
+            self._bound(),
+            proved=complete,
+            undecided=len(self.problem.weighed) - self.considered,
+            weakest=min(kept, key=_strength, default=None),
+            reasons=reasons,
+        )
+
+    def _bound(self) -> float:
+        """What every graph gives up: of each of several disjoint clashes at least the weakest decision, which is the overruled one."""
+        used: set[int] = set()
+        bound = 0.0
+        for ruling in self.overruled:
+            core = self.cores.get(ruling.decision)
+            if core is not None and used.isdisjoint(core):
+                used.update(core)
+                bound += _strength(ruling.decision)
+        return bound

@@ -85,7 +85,7 @@ class Solution:
         if not mags or program is None or not self.listing.complete:
             return dict.fromkeys(permutations(self.names, 2), NO if self.listing.complete else UNKNOWN)
         # The published engine's program has no data sets: it is asked of each class.
-        classes = [()] if self.exact else [program.signature(mag) for mag in mags]
+        classes = [self.listing.assumptions] if self.exact else [program.signature(mag) for mag in mags]
         told = [ancestral(program, mags if self.exact else (), clock, chosen) for chosen in classes]
         found = {pair: {one[pair] for one in told} for pair in told[0]}
         return {(self.names[x], self.names[y]): _joined(statuses) for (x, y), statuses in found.items()}
@@ -159,7 +159,7 @@ def _solution(
     clock = clock.again()  # a list that took all the time is not to be lost for want of the marks that follow from knowledge
     for number, (mag, pag) in enumerate(zip(listing.mags, listing.pags, strict=True)):
         try:
-            graphs.append(PAG._trusted(graph_of(mag, problem, listing.program, clock, pag), names))
+            graphs.append(PAG._trusted(graph_of(mag, problem, listing.program, clock, pag, listing.assumptions), names))
         except TimeIsUp:  # the rest would lack marks that follow from knowledge
             if number == 0:  # a graph with fewer marks than follow is true, and better than none
                 graphs.append(PAG._trusted(pag, names))

@@ -11,6 +11,11 @@ import pytest
 
 import consilience as cs
 from consilience.iod import Summary
+from consilience.iod.clock import Clock
+from consilience.iod.exact.outline import outline
+from consilience.iod.search_problem import SearchProblem
+from consilience.iod.solver.encoding import encode_priced
+from consilience.iod.solver.listing import list_classes
 from tests.graph.test_ancestry import ancestors_of
 from tests.iod.brute_force import Evidence, World, random_datasets
 from tests.iod.cases import random_case
@@ -107,3 +112,26 @@ def test_selection_bias() -> None:
         number, datasets = world.some_class(rng), random_datasets(rng, 4, 2)
         classes = world.every.consistent_classes(datasets, number).tolist()
         assert check(world, world.test(number, datasets), classes, CUT, selection_bias=True), seed
+
+
+@pytest.mark.slow
+def test_decisions_that_are_assumed() -> None:
+    """A program in which decisions may be given up has other answers than its list, unless what was assumed for the list is again."""
+    world, cut = WORLDS[4], 0
+    for seed in range(30):
+        rng = np.random.default_rng([9, seed])
+        test = world.test(world.some_class(rng), random_datasets(rng, 4, 2))
+        evidence = Evidence(world, test)
+        problem = SearchProblem(4, evidence.locals_, evidence.rulings, evidence.rulings)
+        program = encode_priced(problem)
+        first = len(problem.decisions)
+        listing = list_classes(program, Clock(), 1, [program.holds(first + k) for k in range(len(problem.weighed))])
+        told = outline(problem, listing, listing.pags, Clock())
+        mags = world.every.mags[np.isin(world.every.class_of, evidence.consistent)]
+        rows = [
+            (world.names[x], world.names[y], edge, told.ends[y, x], told.ends[x, y], told.ancestors[x, y], told.ancestors[y, x])
+            for (x, y), edge in told.edges.items()
+        ]
+        assert rows == truth(mags, world.names), seed
+        cut += not listing.complete
+    assert cut > 5

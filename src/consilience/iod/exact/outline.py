@@ -44,12 +44,9 @@ class Outline(NamedTuple):
     ancestors: dict[Pair, str]
 
 
-def outline(problem: SearchProblem, listing: Listing, graphs: Sequence[MarkSets], clock: Clock, assumptions: Sequence[int] = ()) -> Outline:
-    """What holds in "all", "some" or "none", or is "unknown" because time ran out; ``graphs`` are those of the listing.
-
-    ``assumptions`` are literals of the listing's program that every answer has.
-    """
-    program = listing.program
+def outline(problem: SearchProblem, listing: Listing, graphs: Sequence[MarkSets], clock: Clock) -> Outline:
+    """What holds in "all", "some" or "none", or is "unknown" because time ran out; ``graphs`` are those of the listing."""
+    program, assumptions = listing.program, listing.assumptions
     assert program is not None, "without a program there is nothing to ask"
     clock.words = "summarising"
     found = _asked(program, listing.mags, clock, assumptions)
@@ -133,9 +130,9 @@ def _look_at_more(problem: SearchProblem, program: Program, seen: dict[str, list
             return False
         mags.append(mag)
         if not problem.rules:  # else the solver is asked about each class, which it can be only between searches
-            _see(graph_of(mag, problem, program, clock), seen)
+            _see(graph_of(mag, problem, program, clock, assumptions=assumptions), seen)
     for mag in mags if problem.rules else ():
-        _see(graph_of(mag, problem, program, clock), seen)
+        _see(graph_of(mag, problem, program, clock, assumptions=assumptions), seen)
     return True
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from consilience.graph.equivalence import mag_to_pag_marks
@@ -16,26 +17,30 @@ __all__ = ["Listing", "graph_of", "list_classes"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listing:
-    """A member MAG of every class that was found, whether these are all, the program to ask further questions, and the classes' PAGs."""
+    """A member MAG of every class that was found, whether these are all, the program to ask further questions, and the classes' PAGs.
+
+    ``assumptions`` are literals that have to be assumed in every question, as they were for the list.
+    """
 
     mags: tuple[MarkSets, ...]
     complete: bool
     program: Program | None = None
     pags: tuple[MarkSets, ...] = ()
+    assumptions: tuple[int, ...] = ()
 
 
 LISTING = 0.5
 """The share of the time that a list may take once it has a graph; the rest is for what holds in all graphs, listed or not."""
 
 
-def list_classes(program: Program, clock: Clock, limit: int | None) -> Listing:
+def list_classes(program: Program, clock: Clock, limit: int | None, assumptions: Sequence[int] = ()) -> Listing:
     """One MAG of each class, at most ``limit`` of them."""
     mags: list[MarkSets] = []
     pags: list[MarkSets] = []
     complete = True
     clock = clock.part()
     try:
-        for mag in program.classes(clock):
+        for mag in program.classes(clock, assumptions):
             if not mags:
                 clock.keep(LISTING)
             if limit is not None and len(mags) == limit:
@@ -47,14 +52,21 @@ def list_classes(program: Program, clock: Clock, limit: int | None) -> Listing:
             clock.words = f"solving: {len(mags)} PAGs so far"
     except TimeIsUp:
         complete = False
-    return Listing(tuple(mags), complete, program, tuple(pags))
+    return Listing(tuple(mags), complete, program, tuple(pags), tuple(assumptions))
 
 
-def graph_of(mag: MarkSets, problem: SearchProblem, program: Program | None, clock: Clock, pag: MarkSets | None = None) -> MarkSets:
+def graph_of(
+    mag: MarkSets,
+    problem: SearchProblem,
+    program: Program | None,
+    clock: Clock,
+    pag: MarkSets | None = None,
+    assumptions: Sequence[int] = (),
+) -> MarkSets:
     """The PAG of a MAG's class, if it is not at hand; with background knowledge, the marks that all members share that obey it."""
     pag = mag_to_pag_marks(mag) if pag is None else pag
     if problem.rules and program is not None and pag.has_circles():
-        shared = program.shared(clock, program.signature(mag))
+        shared = program.shared(clock, [*assumptions, *program.signature(mag)])
         for mark, ends in ((ARROW, shared.arrows), (TAIL, shared.tails)):
             for x, y in ends:
                 pag.put(x, y, mark)

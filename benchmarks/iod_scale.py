@@ -10,6 +10,10 @@ on the same kind of cases, as far as it gets::
 
     python benchmarks/iod_scale.py --out docs/iod-scale.md
 
+Denser and larger cases have a table of their own, with CPU seconds and memory capped. Beside it stand the figures of the code before edges
+that neighbours cannot separate were looked for where they can be; they are kept in a file and measured again, on the same cases, with
+``--before`` and the folder that has that code.
+
 Exit code 1 if a list lacks the truth, is not complete, or differs from that of the published algorithm; if a summary has gaps; or if a
 median exceeds its target.
 """
@@ -20,6 +24,7 @@ import argparse
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -42,17 +47,22 @@ TARGETS = {20: 5.0, 25: 30.0}
 """CPU seconds in the median, for tests and graphs together."""
 PROTOTYPE = {15: "2", 20: "7–9", 25: "93"}
 """CPU seconds of a prototype of 50 lines on cases of this kind, unshielded triples as its only redundant constraints; measured earlier."""
+REACH = tuple((n, degree) for n in (20, 30, 40) for degree in (2.0, 2.5, 3.5))
+CAP_SECONDS, CAP_GIGABYTES = 60, 6
+"""What a denser or larger case may take, in CPU seconds and in memory that it asks for, before it counts as not finished."""
+MOST_MEGABYTES = {(30, 2.5): 1000.0}
+BEFORE = Path(__file__).with_name("iod_scale_before.json")
 SUMMARY_ONLY = 30
 SHORT = 50
 """Where the summary is asked of the solver, the list is cut at this length."""
 
 
-def random_mag(n: int, rng: np.random.Generator) -> MAG:
+def random_mag(n: int, rng: np.random.Generator, degree: float = DEGREE) -> MAG:
     """The MAG of a random DAG with latent common causes, by the recipe above."""
     names = [f"V{i:02d}" for i in range(n)]
     order = rng.permutation(n)
     pairs = [(i, j) for j in range(n) for i in range(j)]
-    chosen = [pairs[k] for k in rng.choice(len(pairs), size=round(DEGREE * n / 2), replace=False)]
+    chosen = [pairs[k] for k in rng.choice(len(pairs), size=round(degree * n / 2), replace=False)]
     edges = []
     for i, j in chosen:
         a, b = names[order[i]], names[order[j]]
@@ -61,10 +71,10 @@ def random_mag(n: int, rng: np.random.Generator) -> MAG:
     return latent_projection(DAG.parse(", ".join(edges + [name for name in names if name not in joined])), names)
 
 
-def draw(n: int, seed: int) -> tuple[MAG, list[list[str]]]:
+def draw(n: int, seed: int, degree: float = DEGREE) -> tuple[MAG, list[list[str]]]:
     """A MAG and the variables of two data sets."""
     rng = np.random.default_rng([n, seed])
-    mag = random_mag(n, rng)
+    mag = random_mag(n, rng, degree)
     lacking = rng.choice(n, size=4, replace=False)
     return mag, [[name for i, name in enumerate(mag.labels) if i not in lacks] for lacks in (lacking[:2], lacking[2:])]
 
@@ -126,6 +136,79 @@ def in_child(n: int, seed: int, engine: str, patience: float) -> dict[str, Any] 
         raise RuntimeError(f"n = {n}, seed {seed}, {engine}: {done.stderr.strip()}")
     row: dict[str, Any] = json.loads(done.stdout)
     return row
+
+
+def measure_reach(n: int, seed: int, degree: float) -> dict[str, Any]:
+    """One denser or larger case, in this process, which ends if it takes too much; the list is cut."""
+    resource.setrlimit(resource.RLIMIT_CPU, (CAP_SECONDS, CAP_SECONDS + 5))
+    resource.setrlimit(resource.RLIMIT_AS, (CAP_GIGABYTES << 30, CAP_GIGABYTES << 30))
+    mag, datasets = draw(n, seed, degree)
+    before = time.process_time()
+    with patch("time.perf_counter", time.process_time):
+        found = discover(Oracle(mag, datasets), limit=SHORT)
+    row: dict[str, Any] = {"n": n, "seed": seed, "degree": degree, "seconds": time.process_time() - before}
+    row |= {"tests_seconds": found.timings["tests"], "tests": found.tests.height, "pags": len(found.pags)}
+    row["right"] = mag_to_pag(mag) in found.pags or not found.complete
+    row["megabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return row
+
+
+def reach_in_child(n: int, seed: int, degree: float, source: Path | None) -> dict[str, Any]:
+    """One denser or larger case in a process of its own, with this code or with that in ``source``; if not finished, which cap it met."""
+    command = [sys.executable, __file__, "--reach-case", str(n), str(seed), str(degree)]
+    changes = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1"}
+    changes |= {} if source is None else {"PYTHONPATH": str(source)}
+    done = subprocess.run(command, env={**os.environ, **changes}, capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        row: dict[str, Any] = json.loads(done.stdout)
+        return row
+    late = done.returncode in (-signal.SIGXCPU, -signal.SIGKILL)
+    if not late and "MemoryError" not in done.stderr and "bad_alloc" not in done.stderr:
+        raise RuntimeError(f"n = {n}, degree {degree:g}, seed {seed}: {done.stderr.strip()}")
+    return {"n": n, "seed": seed, "degree": degree, "over": "seconds" if late else "megabytes"}
+
+
+def run_reach(cells: Sequence[tuple[int, float]], seeds: int, source: Path | None, broken: list[str]) -> list[dict[str, Any]]:
+    """All denser and larger cases; ``broken`` gets what is violated."""
+    rows = []
+    for n, degree in cells:
+        for seed in range(seeds):
+            row = reach_in_child(n, seed, degree, source)
+            rows.append(row)
+            what = f"{n} variables, degree {degree:g}, seed {seed}"
+            print(what, ", ".join(f"{key} {row[key]:,.6g}" for key in ("seconds", "tests", "megabytes") if key in row), row.get("over", ""))
+            if not row.get("right", True):
+                broken.append(f"{what}: the list lacks the truth")
+            if row.get("megabytes", 0.0) > MOST_MEGABYTES.get((n, degree), np.inf) or row.get("over") == "megabytes":
+                broken.append(f"{what}: too much memory")
+    return rows
+
+
+def middle(rows: Sequence[dict[str, Any]], key: str, form: str) -> str:
+    """Median and maximum, where cases that were not finished count as more than any."""
+    if not rows:
+        return "–"
+    values = sorted(row.get(key, np.inf) for row in rows)
+    cap = {"seconds": f"over {CAP_SECONDS}"}.get(key, "–")
+    shown = [cap if value == np.inf else form.format(value) for value in (float(np.median(values)), values[-1])]
+    return " / ".join(shown)
+
+
+def reach_table(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
+    """One row per number of variables and degree."""
+    head = ["variables", "degree", "cases", "finished before", "finished now"]
+    head += [f"{what}, {when}" for what in ("CPU s", "CI tests", "memory, MB") for when in ("before", "now")]
+    rows = []
+    for n, degree in REACH:
+        cells = [[row for row in some if (row["n"], row["degree"]) == (n, degree)] for some in (before, after)]
+        if any(cells):
+            done = [str(sum("over" not in row for row in cell)) for cell in cells]
+            numbers = [middle(cell, key, form) for key, form in PLAIN.items() for cell in cells]
+            rows.append([str(n), f"{degree:g}", str(max(map(len, cells))), *done, *numbers])
+    return head, rows
+
+
+PLAIN = {"seconds": "{:,.2f}", "tests": "{:,.0f}", "megabytes": "{:,.0f}"}
 
 
 def faults(row: dict[str, Any]) -> list[str]:
@@ -192,7 +275,12 @@ def text(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def page(
-    found: dict[int, list[dict[str, Any]]], late: dict[int, int], pairs: dict[int, list[Any]], broken: Sequence[str], patience: float
+    found: dict[int, list[dict[str, Any]]],
+    late: dict[int, int],
+    pairs: dict[int, list[Any]],
+    reached: tuple[list[str], list[list[str]]],
+    broken: Sequence[str],
+    patience: float,
 ) -> str:
     """The page in docs/."""
     every = [row for cases in found.values() for row in cases]
@@ -227,12 +315,22 @@ Median / most over the cases of a row.
 
 {markdown(*sizes_table(found, late))}
 
-*Tests* are FCI's adjacency searches with their CI tests, each of which the oracle answers by looking for a path. Their number grows
-fastest with the number of variables, because FCI's possible-d-sep stage asks about all subsets of sets that can hold a dozen variables;
-`max_given` bounds it. *Graphs* is everything after: local PAGs, solver, list, ranking, summary, and the table of all tests.{cut_note} The
+*Tests* are the adjacency searches with their CI tests, each of which the oracle answers by looking for a path. *Graphs* is everything
+after: local PAGs, solver, list, ranking, summary, and the table of all tests.{cut_note} The
 *prototype* of 50 lines took the CPU seconds of the last column on cases of this kind, most of them in grounding and the first
 answer; its figures were measured earlier, not in this run. Memory is the greatest resident size of the process, Python and its
 libraries included.
+
+## Denser and larger
+
+Cases of the same kind with other numbers of edges; the list is cut at {SHORT} PAGs. Median / most over the cases, of which each may take
+{CAP_SECONDS} CPU seconds and {CAP_GIGABYTES} GB; one that takes more counts as not finished, and as more than any other. *Before* is
+the code that tested every pair given all subsets of its possible-d-sep sets, as FCI does, and kept an object for each answer, on the same
+cases, measured once (`--before`). Now the edges that neighbours cannot separate are looked for where they can be
+([how](discovery.md)). What is left is mostly tests given neighbours, and the search for graphs; with 30 variables and degree 2.5 no case
+may take 1 GB.
+
+{markdown(*reached)}
 
 ## Length of the lists
 
@@ -305,21 +403,35 @@ def main() -> int:
     parser.add_argument("--patience", type=float, default=1800.0, help="seconds before a case counts as not finished")
     parser.add_argument("--peer-patience", type=float, default=60.0, help="the same against the published algorithm")
     parser.add_argument("--out", type=Path, help="write the page as Markdown")
+    parser.add_argument("--reach-seeds", type=int, default=5, help="denser and larger cases, per number of variables and degree")
+    parser.add_argument(
+        "--before", type=Path, help="measure the denser and larger cases with the code in this folder, and keep the figures"
+    )
     parser.add_argument("--case", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--reach-case", nargs=3, help=argparse.SUPPRESS)
     args = parser.parse_args()
+    if args.reach_case:
+        n, seed, degree = args.reach_case
+        print(json.dumps(measure_reach(int(n), int(seed), float(degree))))
+        return 0
+    if args.before:
+        BEFORE.write_text(json.dumps(run_reach(REACH, args.reach_seeds, args.before, []), indent=1) + "\n", encoding="utf-8")
+        return 0
     if args.case:
         n, seed, engine = args.case
         print(json.dumps(measure(int(n), int(seed), engine)))
         return 0
     broken: list[str] = []
     found, late = run_sizes(args.sizes, args.seeds, args.patience, broken)
+    before = json.loads(BEFORE.read_text(encoding="utf-8")) if BEFORE.exists() else []
+    reached = reach_table(before, run_reach(REACH, args.reach_seeds, None, broken))
     pairs = run_peers(args.peer_sizes, args.seeds, args.peer_patience, broken)
-    for tabled in (sizes_table(found, late), lengths_table(found), peer_table(pairs)):
+    for tabled in (sizes_table(found, late), reached, lengths_table(found), peer_table(pairs)):
         print(f"\n{text(*tabled)}")
     for fault in broken:
         print(f"violated: {fault}")
     if args.out:
-        args.out.write_text(page(found, late, pairs, broken, args.peer_patience), encoding="utf-8")
+        args.out.write_text(page(found, late, pairs, reached, broken, args.peer_patience), encoding="utf-8")
     return 1 if broken else 0
 
 

@@ -16,7 +16,7 @@ from consilience.iod.local import read_local
 from consilience.iod.skeleton import LocalSearch, search
 from tests.iod.brute_force import Erring, World, random_datasets
 from tests.iod.mag_enumeration import load
-from tests.iod.searches import Numbered, answers_of, full_fci, mag_with_link, names, separable, some_datasets, with_link
+from tests.iod.searches import Numbered, answers_of, full_fci, mag_with_link, separable, some_datasets, with_link
 
 
 def check_right(found: list[LocalSearch], separation: Separation, n: int) -> int:
@@ -37,11 +37,11 @@ def check_right(found: list[LocalSearch], separation: Separation, n: int) -> int
     return pairs
 
 
-def check_links(cases: int, seed: int) -> tuple[int, int]:
+def check_links(cases: int, seed: int, most: int = 13) -> tuple[int, int]:
     """Searches on graphs with D-sep links are right; how many pairs no set of neighbours separates, and how many pairs there are."""
     random, links, pairs = Random(seed), 0, 0
     for _ in range(cases):
-        mag = mag_with_link(random, most=13)
+        mag = mag_with_link(random, most)
         found = search(mag.n, some_datasets(random, mag.n), answers_of(Numbered(mag, mag.n)), None, lambda *_: None)
         separation = Separation(mag)
         pairs += check_right(found, separation, mag.n)
@@ -65,8 +65,8 @@ def _by_neighbours(separation: Separation, local: LocalSearch, pair: tuple[int, 
 
 
 def test_edges_that_no_set_of_neighbours_takes_away() -> None:
-    links, _ = check_links(60, seed=1)
-    assert links > 20
+    links, _ = check_links(20, seed=1, most=8)
+    assert links > 5
 
 
 @pytest.mark.slow
@@ -80,7 +80,7 @@ def test_many_edges_that_no_set_of_neighbours_takes_away() -> None:
 def test_the_local_graphs_are_those_of_full_fci() -> None:
     """Mark by mark, on random graphs with links and without."""
     random = Random(3)
-    for case in range(1200):
+    for case in range(600):
         mag = mag_with_link(random, most=10) if case % 2 else _random_mag(random)
         datasets = some_datasets(random, mag.n)
         found = search(mag.n, datasets, answers_of(Numbered(mag, mag.n)), None, lambda *_: None)
@@ -132,7 +132,7 @@ def test_with_selection() -> None:
 def test_what_separates_in_one_data_set_separates_in_all_that_hold_the_set() -> None:
     """Tests that err: no data set calls a pair inseparable that a test of its variables, asked for another, has separated."""
     world, shared = World(5), 0
-    for seed in range(60):
+    for seed in range(20):
         rng = np.random.default_rng(seed)
         test = world.test(world.some_class(rng), random_datasets(rng, 5, least=3), seed=seed, flips=0.1, silent=0.05, graded=True)
         assert isinstance(test, Erring)
@@ -144,7 +144,7 @@ def test_what_separates_in_one_data_set_separates_in_all_that_hold_the_set() -> 
                 if (given | 1 << x | 1 << y) & ~local.variables == 0 and answers.independent((x, y, given)):
                     assert not local.adjacent[x] >> y & 1
                     shared += 1
-    assert shared > 100
+    assert shared > 30
 
 
 def test_a_bound_on_conditioning_sets_counts_the_rest_as_inseparable() -> None:
@@ -178,5 +178,28 @@ def test_what_a_bound_separates_is_right_and_what_it_leaves_no_small_set_separat
                 assert separation.inducing(x, y)
 
 
-def test_names_sort_as_numbers() -> None:
-    assert list(names(12)) == sorted(names(12))
+@pytest.mark.slow
+def test_marks_under_a_bound_are_right() -> None:
+    """Although thousands of pairs are wrongly assumed to be inseparable, every arrowhead and tail says the truth about ancestors."""
+    random, marks, wrongly = Random(5), 0, 0
+    for _ in range(400):
+        mag = mag_with_link(random, most=11)
+        (found,) = search(mag.n, [(1 << mag.n) - 1], answers_of(Numbered(mag, mag.n)), random.randint(0, 3), lambda *_: None)
+        separation, local = Separation(mag), read_local(found)
+        wrongly += sum(not separation.inducing(x, y) for x, y in found.assumed)
+        for v in range(mag.n):
+            assert not any(separation.ancestors[w] >> v & 1 for w in bits(local.marks.arrow[v]))
+            assert all(separation.ancestors[w] >> v & 1 for w in bits(local.marks.tail[v]))
+            marks += (local.marks.arrow[v] | local.marks.tail[v]).bit_count()
+    assert marks > 3000
+    assert wrongly > 500
+
+
+def test_fewer_tests_than_full_fci() -> None:
+    """Ten variables in a ring, each confounded with the next: possible-d-sep sets hold all of them."""
+    mag = MAG.parse(", ".join(f"{a} <-> {b}" for a, b in zip("ABCDEFGHIJ", "BCDEFGHIJA", strict=True)))
+    ours, theirs = (answers_of(cs.Oracle(mag)) for _ in range(2))
+    (found,) = search(10, [(1 << 10) - 1], ours, None, lambda *_: None)
+    (wanted,) = full_fci(10, [(1 << 10) - 1], theirs)
+    assert read_local(found).marks.same_marks(read_local(wanted).marks)
+    assert len(ours.results) * 5 < len(theirs.results)

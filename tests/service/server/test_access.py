@@ -353,7 +353,7 @@ def test_a_studys_name_is_only_a_name(client: TestClient, ada: dict[str, str], t
     before = {str(p) for p in tmp_path.parent.rglob("*")}
     study = new_study(client, ada, name=name)
     assert client.get(f"/api/v1/studies/{study}", headers=ada).json()["name"] == name
-    assert {str(p) for p in tmp_path.parent.rglob("*")} == before
+    assert {str(p) for p in tmp_path.parent.rglob("*")} <= before  # pytest itself may tidy up after other tests meanwhile
     assert client.get(f"/api/v1/studies/{name}", headers=ada).status_code in (404, 422)
     assert client.get("/api/v1/studies/..%2f..%2fetc%2fpasswd", headers=ada).status_code in (404, 422)
     assert client.get(f"/api/v1/studies/{study}/documents/..%2f..%2fstudies.sqlite", headers=ada).status_code in (404, 422)

@@ -29,7 +29,7 @@ def missing(name: str, thing: Any) -> list[str]:
 def _named(text: str) -> set[str]:
     """The names that a section explains: ``a, b : type`` at the beginning of a line."""
     lines = [line.split(" :")[0] for line in text.splitlines() if line and not line.startswith(" ")]
-    return {name.strip() for line in lines for name in line.split(",")}
+    return {name.strip(" *") for line in lines for name in line.split(",")}
 
 
 def _missing_of_function(name: str, function: Callable[..., Any]) -> list[str]:

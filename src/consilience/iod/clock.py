@@ -38,17 +38,26 @@ class Clock:
         """The same time once more, from now on. Who has said stop is not heard again: what was found is still to be finished."""
         return Clock(self._time_limit, self._tell)
 
-    def part(self) -> Clock:
-        """Another clock that ends when this one does, and can be made to end earlier."""
-        clock = Clock(self._time_limit, self._tell, self._stop)
-        clock._end, clock.words = self._end, self.words
+    def part(self, share: float) -> Clock:
+        """A share of the time that is left, from now on."""
+        left = self.left()
+        clock = Clock(None if left is None else share * left, self._tell, self._stop)
+        clock.words = self.words
         return clock
 
+    def left(self) -> float | None:
+        """Seconds that are left, at least 0; None without a limit.
+
+        >>> Clock().left(), Clock(0.0).left()
+        (None, 0.0)
+        """
+        return None if self._end is None else max(0.0, self._end - time.monotonic())
+
     def keep(self, share: float) -> None:
-        """Of the time that is left, use this share only."""
-        if self._end is not None:
-            now = time.monotonic()
-            self._end = min(self._end, now + share * max(0.0, self._end - now))
+        """Use only this share of the time that is left."""
+        left = self.left()
+        if left is not None:
+            self._end = time.monotonic() + share * left
 
     def tick(self) -> None:
         """Tell, and raise :class:`TimeIsUp` if it is."""

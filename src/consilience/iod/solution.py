@@ -117,8 +117,7 @@ def solve_exact(
         return _solution(problem, names, listing, clock, conflicts, Resolution(Resolve.STRICT, proved=listing.complete))
     # One graph tells whether anything need be given up. To weigh at once would be slower by far where nothing is: that program has a walk
     # for every test and knows no local PAGs.
-    early = clock.part()
-    early.keep(STRICT_SHARE)
+    early = clock.part(STRICT_SHARE)
     listing = solve_strict(problem, early, 1)
     if listing.mags and resolve is Resolve.AUTO:
         return _agreed(problem, names, listing, clock, limit)
@@ -127,8 +126,7 @@ def solve_exact(
         return _agreed(problem, names, listing, clock, limit)
     contradictory = listing.complete and not listing.mags
     listing, resolution = (solve_optimal if resolve is Resolve.OPTIMAL else solve_strongest)(problem, clock, limit)
-    late = clock.part()
-    late.keep(CONFLICT_SHARE)
+    late = clock.part(CONFLICT_SHARE)
     conflicts = _explained(problem, late) if contradictory else ()
     return _solution(problem, names, listing, clock, conflicts, resolution)
 

@@ -51,11 +51,9 @@ class Looks(Clock):
         super().__init__()
         self.looks = looks
 
-    def part(self) -> Looks:
-        return self
-
-    def keep(self, share: float) -> None:
+    def part(self, share: float) -> Looks:
         """There is no share of looks."""
+        return self
 
     def tick(self) -> None:
         self.looks -= 1
@@ -70,7 +68,7 @@ class Hurried(Clock):
         super().__init__()
         self.times = times
 
-    def part(self) -> Clock:
+    def part(self, share: float) -> Clock:
         self.times -= 1
         return Clock(0.0 if self.times >= 0 else None)
 

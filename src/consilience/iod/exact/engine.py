@@ -38,8 +38,7 @@ def solve_optimal(problem: SearchProblem, clock: Clock, limit: int | None) -> tu
 
     If time runs out, the best that was found, with a bound that no graph goes below.
     """
-    early = clock.part()
-    early.keep(START_SHARE)
+    early = clock.part(START_SHARE)
     listing, start = solve_strongest(problem, early, 1)
     if not listing.mags:  # the knowledge contradicts itself
         return listing, replace(start, how=Resolve.OPTIMAL)

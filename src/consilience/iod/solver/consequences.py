@@ -83,10 +83,8 @@ class Consequences:
         while self._open:
             clock.tick()
             chosen = list(islice(self._open, together))
-            own = clock.part()
-            own.keep(PATIENCE)
             try:
-                settled = self._none_of(chosen, own)
+                settled = self._none_of(chosen, clock.part(PATIENCE))
             except TimeIsUp:
                 # Others may be easier, and so may parts of this question: it is put off, not given up.
                 settled, together = False, max(1, together // 2)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 from consilience.graph.marksets import bits
 from consilience.iod.evidence import Ruling
@@ -68,7 +69,7 @@ def encode_priced(problem: SearchProblem) -> Program:
     numbered = list(enumerate(problem.weighed, start=first))
     # A price of 0 would let the solver give a decision up for nothing, and list graphs that differ in it as equals.
     facts = facts_of("soft", [(number, max(1, round(PRICE * (ruling.decision.weight or 0.0)))) for number, ruling in numbered])
-    facts += _latent(problem) + _constraints(numbered) + _knowledge(problem) + facts_of("hard", _rule_numbers(problem))
+    facts += _latent(problem) + _marginals(problem, numbered) + _knowledge(problem) + facts_of("hard", _rule_numbers(problem))
     return Program(Deduced(problem.n), facts, selection_bias=problem.selection_bias)
 
 
@@ -76,8 +77,8 @@ def encode_free(problem: SearchProblem) -> Program:
     """What is weighed may hold or not, knowledge must: decisions are assumed one by one, strongest first."""
     first = len(problem.decisions)
     numbered = list(enumerate(problem.weighed, start=first))
-    facts = facts_of("free", [(number,) for number, _ in numbered]) + _triples(numbered, problem.locals_)
-    facts += _latent(problem) + _constraints(numbered) + _knowledge(problem) + facts_of("hard", _rule_numbers(problem))
+    facts = facts_of("free", [(number,) for number, _ in numbered])
+    facts += _latent(problem) + _marginals(problem, numbered) + _knowledge(problem) + facts_of("hard", _rule_numbers(problem))
     return Program(Deduced(problem.n), facts, selection_bias=problem.selection_bias)
 
 
@@ -137,6 +138,35 @@ def _constraints(numbered: Iterable[tuple[int, Ruling]]) -> str:
                 facts += facts_of(name, [(number, walks.setdefault((x, given), len(walks)), y)])
     facts += facts_of("source", [(walk, x) for (x, _), walk in walks.items()])
     return facts + facts_of("given", [(walk, v) for (_, given), walk in walks.items() for v in bits(given)])
+
+
+def _marginals(problem: SearchProblem, numbered: Sequence[tuple[int, Ruling]]) -> str:
+    """Decisions as facts about the marginals of the data sets; a test is told of all data sets that hold its variables."""
+    held = [(i, local.variables) for i, local in enumerate(problem.locals_, start=1)]
+    facts = facts_of("member", [(i, v) for i, variables in held for v in bits(variables)])
+    facts += facts_of("pair", [(i, x, y) for i, variables in held for x, y in combinations(bits(variables), 2)])
+    walks: dict[tuple[int, int, int], int] = {}
+    sets: dict[int, int] = {}
+    others: list[tuple[int, Ruling]] = []
+    for number, ruling in numbered:
+        facts += facts_of("inseparable_in", [(number, *part) for part in ruling.inseparable])
+        if ruling.separated is not None:
+            x, y, given = ruling.separated
+            inside = [i for i, variables in held if (given | 1 << x | 1 << y) & ~variables == 0]
+            facts += facts_of("parted", [(number, walks.setdefault((x, given, i), len(walks)), i, x, y) for i in inside])
+            facts += facts_of("divided", [(number, sets.setdefault(given, len(sets)), x, y)])
+            if not inside:  # nobody asks such questions; whoever does gets walks in the graph itself
+                others.append((number, Ruling(ruling.decision, separated=ruling.separated)))
+        if ruling.connected is not None:
+            x, y, given = ruling.connected
+            if given or problem.selection_bias:  # that there is a way takes a walk that is found, in the graph itself
+                others.append((number, Ruling(ruling.decision, connected=ruling.connected)))
+            else:
+                facts += facts_of("marginal", [(number, x, y)])
+    facts += facts_of("ranges", [(walk, i, x) for (x, _, i), walk in walks.items()])
+    facts += facts_of("barred", [(walk, v) for (_, given, _), walk in walks.items() for v in bits(given)])
+    facts += facts_of("within", [(number, v) for given, number in sets.items() for v in bits(given)])
+    return facts + _constraints(others)
 
 
 def _denied(literal: Literal) -> str:

@@ -38,7 +38,7 @@ def list_classes(program: Program, clock: Clock, limit: int | None, assumptions:
     mags: list[MarkSets] = []
     pags: list[MarkSets] = []
     complete = True
-    clock = clock.part()
+    clock = clock.part(1.0)
     try:
         for mag in program.classes(clock, assumptions):
             if not mags:

@@ -24,6 +24,8 @@ Feature = tuple[str, int, int]
 PRICE = 1000
 """Weights are passed to the solver as whole numbers of this fraction of one: a thousandth is 0.1% of a p-value, and none is that exact."""
 
+RULES = ("mag", "inducing", "agreement", "decisions", "marginals", "ancestry")
+
 TICK = 0.2
 """Seconds between looks at the clock while the solver works: soon enough for a person who cancels."""
 
@@ -31,7 +33,7 @@ TICK = 0.2
 @cache
 def _rules() -> str:
     here = files("consilience.iod.solver")
-    return "\n".join(here.joinpath(f"{name}.lp").read_text(encoding="utf-8") for name in ("mag", "inducing", "agreement", "decisions"))
+    return "\n".join(here.joinpath(f"{name}.lp").read_text(encoding="utf-8") for name in RULES)
 
 
 def facts_of(name: str, rows: Iterable[Sequence[int]]) -> str:

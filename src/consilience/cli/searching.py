@@ -13,6 +13,8 @@ from consilience.iod.discover import Stage
 
 __all__ = ["watched"]
 
+TESTING = "testing"
+"""How the words begin while tests are made, of which nothing can be shown yet."""
 HEARD = "stopping; what was found will be shown (Ctrl-C once more ends at once)"
 
 
@@ -21,10 +23,11 @@ def watched(search: Callable[[Stage, Callable[[], bool]], Discovery], *, time_li
     most = "" if time_limit is None else f"at most {time_limit:g} s; "
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True, disable=quiet) as bar:
-        task = bar.add_task("testing", total=None)
+        task = bar.add_task(TESTING, total=None)
         with Interruptible(lambda: bar.update(task, description=HEARD)) as interrupt:
 
             def say(words: str) -> None:
+                interrupt.searching |= not words.startswith(TESTING)
                 if not interrupt.stopped:
                     hint = f" ({most}Ctrl-C shows what was found)" if interrupt.searching else ""
                     bar.update(task, description=f"{words}{hint}")

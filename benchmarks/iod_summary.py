@@ -277,7 +277,8 @@ def main() -> int:
     for fault in broken:
         print(f"violated: {fault}")
     if args.out:
-        command = f"python benchmarks/iod_summary.py{f' --before {args.before}' if args.before else ''} --out docs/{args.out.name}"
+        before = f" --before {args.before} --before-seeds {args.before_seeds}" if args.before else ""
+        command = f"python benchmarks/iod_summary.py{before} --out docs/{args.out.name}"
         args.out.write_text(page(rows, versions["now"], broken, command), encoding="utf-8")
     return 1 if broken else 0
 

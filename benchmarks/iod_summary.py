@@ -236,8 +236,9 @@ Median / most over the cases of a row.
 
 A *statement* is whether a pair has an edge, which marks stand at its ends, and, now, who is an ancestor of whom: in all, some or none. What
 all MAGs share is decided by a few dozen answers of the solver (`iod/solver/consequences.py`), so that it does not matter how many classes
-there are. The version before looked for circles class by class. *Left out* are marks of PAGs at ends where MAGs differ, if no listed PAG
-has the mark: whether one that is not listed does is the one thing that takes the list, and nothing that holds in all graphs depends on it.
+there are. The version before looked for circles class by class. *Left out* are marks of PAGs at ends where MAGs differ, if the listed
+PAGs do not tell: whether those that are not listed have an arrowhead, a tail or a circle there is the one thing that takes the whole list,
+and nothing that holds in all graphs depends on it.
 Once it has a graph, a list may take half of the time limit; the rest is
 the summary's. Edges that all graphs have (median / most): {edges} variables.
 

@@ -159,13 +159,14 @@ def test_the_documents_of_a_network_study_can_be_decided_again() -> None:
     from consilience.data.kinds import Kind  # noqa: PLC0415  with the service's extra only
     from consilience.service.contract import Contract, Member  # noqa: PLC0415
     from consilience.service.server.result_files import documents_of  # noqa: PLC0415
-    from consilience.service.settings import Settings, VariableSpec  # noqa: PLC0415
+    from consilience.service.settings import VariableSpec  # noqa: PLC0415
+    from consilience.settings import NetworkSettings
 
     clients = [cs.Client(name, frame) for name, frame in SITES.items()]
     found = cs.discover(cs.Server(clients), max_given=1)
     variables = tuple(VariableSpec(name, Kind.CONTINUOUS) for name in "ABCDE")
     members = tuple(Member(name, bytes(32)) for name in SITES)
-    contract = Contract("00112233aabbccdd", "trial", variables, found.datasets, Settings(), members)
+    contract = Contract("00112233aabbccdd", "trial", variables, found.datasets, NetworkSettings(), members)
     documents = dict(documents_of(found, contract, tuple(SITES), 9, 1000))
     told = json.loads(documents["result.json"])
     assert told["headline"] == found.headline

@@ -8,7 +8,7 @@ import pytest
 from consilience.data.kinds import Kind
 from consilience.errors import ProtocolError
 from consilience.service.contract import Contract, Member, decode_contract
-from consilience.service.settings import Settings, VariableSpec
+from consilience.service.settings import VariableSpec
 from consilience.settings import Batching, Dropout, NetworkSettings, Ordinal, Resolve, SingleSite, SiteEffects
 
 VARIABLES = (
@@ -18,9 +18,9 @@ VARIABLES = (
 )
 DATASETS = (("A", "B"), ("B", "C"))
 MEMBERS = (Member("marburg", bytes(range(32))), Member("muenster", bytes(range(32, 64))))
-PLAIN = Contract("00112233aabbccdd", "trial", VARIABLES, DATASETS, Settings(resolve=Resolve.STRICT), MEMBERS)
-AUTO = Contract("00112233aabbccdd", "trial", VARIABLES, DATASETS, Settings(), MEMBERS)
-OTHER = Settings(
+PLAIN = Contract("00112233aabbccdd", "trial", VARIABLES, DATASETS, NetworkSettings(resolve=Resolve.STRICT), MEMBERS)
+AUTO = Contract("00112233aabbccdd", "trial", VARIABLES, DATASETS, NetworkSettings(), MEMBERS)
+OTHER = NetworkSettings(
     resolve=Resolve.STRICT,
     alpha=0.01,
     max_given=2,

@@ -10,8 +10,8 @@ from consilience.protocol.framing import decode
 from consilience.protocol.version import VERSION
 from consilience.secagg import fingerprint_of, fingerprint_text
 from consilience.secagg.context import pack, sha256
-from consilience.service.settings import JOINT_WARNING, Settings, VariableSpec, knowledge_of, schema_of
-from consilience.settings import Batching, Dropout, Method, Resolve, SiteEffects, Terms, terms_of
+from consilience.service.settings import JOINT_WARNING, VariableSpec, knowledge_of, schema_of
+from consilience.settings import Batching, Dropout, Method, NetworkSettings, Resolve, SiteEffects, Terms, terms_of
 
 __all__ = ["Contract", "Member", "decode_contract", "warnings_of"]
 
@@ -47,7 +47,7 @@ class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     variables: tuple[VariableSpec, ...]
     datasets: tuple[tuple[str, ...], ...]
-    settings: Settings
+    settings: NetworkSettings
     members: tuple[Member, ...]
     queried: bool = False
     version: int = VERSION
@@ -100,10 +100,10 @@ class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def warnings_of(contract: Contract) -> list[str]:
     """What the owner of a site should know before agreeing; empty if there is nothing beyond the ordinary.
 
-    >>> base = Contract("00112233aabbccdd", "trial", (), (), Settings(), ())
+    >>> base = Contract("00112233aabbccdd", "trial", (), (), NetworkSettings(), ())
     >>> warnings_of(base)
     []
-    >>> len(warnings_of(msgspec.structs.replace(base, queried=True, settings=Settings(on_dropout=Dropout.RESTART))))
+    >>> len(warnings_of(msgspec.structs.replace(base, queried=True, settings=NetworkSettings(on_dropout=Dropout.RESTART))))
     2
     """
     s, found = contract.settings, []

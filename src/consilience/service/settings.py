@@ -14,14 +14,12 @@ from consilience.data.kinds import Kind, Variable
 from consilience.data.schema import Schema
 from consilience.errors import OptionError
 from consilience.iod.discover import discover_arguments, knowledge_of
-from consilience.settings import Batching, check_settings, terms_of
-from consilience.settings import NetworkSettings as Settings
+from consilience.settings import Batching, NetworkSettings, check_settings, terms_of
 from consilience.settings.declaration import MOST_VARIABLES
 
 __all__ = [
     "JOINT_WARNING",
     "Batching",
-    "Settings",
     "VariableSpec",
     "check_batch",
     "check_datasets",
@@ -51,12 +49,12 @@ class VariableSpec(msgspec.Struct, frozen=True, array_like=True):
     levels: tuple[str, ...] = ()
 
 
-def checked(settings: Settings) -> Settings:
+def checked(settings: NetworkSettings) -> NetworkSettings:
     """Return ``settings`` if they make sense together; ``OptionError`` else, or ``KnowledgeError`` if what is known contradicts itself.
 
-    >>> checked(Settings(alpha=0.01)).alpha
+    >>> checked(NetworkSettings(alpha=0.01)).alpha
     0.01
-    >>> checked(Settings(min_contributors=1))
+    >>> checked(NetworkSettings(min_contributors=1))
     Traceback (most recent call last):
     consilience.errors.OptionError: min_contributors must be a whole number of at least 2 and at most 1000; got 1.
     """
@@ -65,21 +63,21 @@ def checked(settings: Settings) -> Settings:
     return settings
 
 
-def check_knowledge(settings: Settings, schema: Schema) -> None:
+def check_knowledge(settings: NetworkSettings, schema: Schema) -> None:
     """``KnowledgeError`` unless what is known speaks of variables of the study.
 
-    >>> check_knowledge(Settings(tiers=(("A",), ("B",))), Schema({"A": "continuous", "B": "continuous"}))
+    >>> check_knowledge(NetworkSettings(tiers=(("A",), ("B",))), Schema({"A": "continuous", "B": "continuous"}))
     """
     known = knowledge_of(settings)
     if known is not None:
         known.items(tuple(schema))
 
 
-def check_batch(settings: Settings, datasets: Iterable[Collection[str]]) -> None:
+def check_batch(settings: NetworkSettings, datasets: Iterable[Collection[str]]) -> None:
     """``OptionError`` if ``batching="all"`` would ask more tests at once than a server can hold. They are counted, not made.
 
-    >>> check_batch(Settings(batching=Batching.ALL), [range(12)])
-    >>> check_batch(Settings(batching=Batching.ALL), [range(20)])  # doctest: +ELLIPSIS
+    >>> check_batch(NetworkSettings(batching=Batching.ALL), [range(12)])
+    >>> check_batch(NetworkSettings(batching=Batching.ALL), [range(20)])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     consilience.errors.OptionError: batching='all' asks up to 100000 tests at once; here they would be 49807360. Set max_given, or ...
     """

@@ -18,7 +18,17 @@ module                what it holds
 
 from consilience.settings.checks import check_settings, settings_of
 from consilience.settings.choices import Batching, Dropout, Engine, Method, Ordinal, Resolve, SingleSite, SiteEffects, Variant
-from consilience.settings.declaration import DEFAULTS, LOCAL, NETWORK_SETTINGS, SETTINGS, Local, NetworkSettings, Part, Settings, names_of
+from consilience.settings.declaration import (
+    DEFAULTS,
+    LOCAL,
+    NETWORK_SETTINGS,
+    SETTINGS,
+    NetworkSettings,
+    Part,
+    ProgramOptions,
+    Settings,
+    names_of,
+)
 from consilience.settings.disclosure import OPEN, Disclosure
 from consilience.settings.terms import Terms, terms_of
 
@@ -32,11 +42,11 @@ __all__ = [
     "Disclosure",
     "Dropout",
     "Engine",
-    "Local",
     "Method",
     "NetworkSettings",
     "Ordinal",
     "Part",
+    "ProgramOptions",
     "Resolve",
     "Settings",
     "SingleSite",

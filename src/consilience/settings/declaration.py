@@ -26,10 +26,10 @@ __all__ = [
     "NETWORK_SETTINGS",
     "OVER_A_NETWORK",
     "SETTINGS",
-    "Local",
     "NetworkSettings",
     "Otherwise",
     "Part",
+    "ProgramOptions",
     "Settings",
     "names_of",
 ]
@@ -93,7 +93,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     round_seconds: Annotated[float, About("How long one answer may take.", Part.EXCHANGE, ge=1, le=DAY)] = 600.0
 
 
-class Local(msgspec.Struct, frozen=True, kw_only=True):
+class ProgramOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What one program decides for itself: no part of a study, so neither in a contract nor in a study file."""
 
     masking: Annotated[bool, About("Mask the sums; without masks is for measurements only.", Part.TESTS)] = True
@@ -131,7 +131,7 @@ OVER_A_NETWORK: Mapping[str, Otherwise] = {
 
 SETTINGS: Mapping[str, Setting] = read_struct(Settings)
 """Every setting of a study by name, as a library has it."""
-LOCAL_SETTINGS: Mapping[str, Setting] = read_struct(Local)
+LOCAL_SETTINGS: Mapping[str, Setting] = read_struct(ProgramOptions)
 """What one program decides for itself, by name."""
 NETWORK_SETTINGS: Mapping[str, Setting] = {
     name: OVER_A_NETWORK[name].of(setting) if name in OVER_A_NETWORK else setting for name, setting in SETTINGS.items()
@@ -157,7 +157,7 @@ class NetworkSettings(_Narrowed, frozen=True, kw_only=True, forbid_unknown_field
 
 DEFAULTS = Settings()
 """What a setting is if nobody says otherwise. Signatures read their defaults from here."""
-LOCAL = Local()
+LOCAL = ProgramOptions()
 """The same for what one program decides for itself."""
 
 

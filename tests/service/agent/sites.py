@@ -14,14 +14,15 @@ from consilience.secagg import Identity, Roster
 from consilience.service.agent import Home, Site, StudyFolder
 from consilience.service.contract import Contract, Member
 from consilience.service.invitation import Invitation
-from consilience.service.settings import Settings, specs_of
+from consilience.service.settings import specs_of
+from consilience.settings import NetworkSettings
 from tests.federation.helpers import mixed_clients
 
 STUDY = "00112233aabbccdd"
 CLIENTS = mixed_clients(3, columns="AC")
 SCHEMA = cs.Server(CLIENTS).schema
 MEMBERS = tuple(Member(c.name, c.identity.public_bytes) for c in CLIENTS)
-CONTRACT = Contract(STUDY, "trial", specs_of(SCHEMA), (("A", "C"),), Settings(), MEMBERS)
+CONTRACT = Contract(STUDY, "trial", specs_of(SCHEMA), (("A", "C"),), NetworkSettings(), MEMBERS)
 SERVER = Identity.generate()
 OTHER = Identity.generate().public_bytes
 

@@ -18,7 +18,8 @@ from consilience.protocol.states import Standing
 from consilience.secagg.identity import is_signed_by
 from consilience.service.agent import Site
 from consilience.service.contract import Contract, Member
-from consilience.service.settings import Settings, VariableSpec
+from consilience.service.settings import VariableSpec
+from consilience.settings import NetworkSettings
 from tests.service.agent.sites import (
     CLIENTS,
     CONTRACT,
@@ -49,7 +50,7 @@ def test_the_owner_sees_settings_fingerprints_and_warnings_once(tmp_path: Path) 
         seen.append((lines, warnings))
         return True
 
-    settings = msgspec.convert({"site_effects": "joint", "allow_joint": True, "on_dropout": "restart"}, Settings)
+    settings = msgspec.convert({"site_effects": "joint", "allow_joint": True, "on_dropout": "restart"}, NetworkSettings)
     contract = msgspec.structs.replace(CONTRACT, settings=settings, queried=True, members=MEMBERS[:2])
     site_in(tmp_path, ask).handle(proposal(contract))
     site_in(tmp_path, ask).handle(proposal(contract))  # started again: it is on disk
@@ -80,7 +81,7 @@ SWAPPED = (MEMBERS[0], Member("site1", OTHER), MEMBERS[2])
         (changed(members=SWAPPED), errors.ChangedIdentityError),
         (changed(members=(Member("site0", OTHER), *MEMBERS[1:])), errors.ChangedIdentityError),
         (changed(members=MEMBERS[1:]), errors.ChangedIdentityError),
-        (changed(settings=Settings(min_rows=1)), errors.WrongTermsError),
+        (changed(settings=NetworkSettings(min_rows=1)), errors.WrongTermsError),
         (changed(members=MEMBERS[:2]), errors.WrongTermsError),
         (changed(study="ffffffffffffffff"), errors.WrongTermsError),
         (changed(version=2), errors.WrongTermsError),
@@ -111,14 +112,14 @@ TWICE = Member("site1", CLIENTS[0].identity.public_bytes)
 @pytest.mark.parametrize(
     ("contract", "error"),
     [
-        (changed(settings=Settings(min_contributors=1)), errors.WrongTermsError),
-        (changed(settings=Settings(min_rows=0)), errors.WrongTermsError),
-        (changed(settings=msgspec.convert({"site_effects": "joint"}, Settings)), errors.WrongTermsError),
-        (changed(settings=Settings(tiers=(("A",), ("A",)))), errors.WrongTermsError),
+        (changed(settings=NetworkSettings(min_contributors=1)), errors.WrongTermsError),
+        (changed(settings=NetworkSettings(min_rows=0)), errors.WrongTermsError),
+        (changed(settings=msgspec.convert({"site_effects": "joint"}, NetworkSettings)), errors.WrongTermsError),
+        (changed(settings=NetworkSettings(tiers=(("A",), ("A",)))), errors.WrongTermsError),
         (changed(members=MEMBERS[:1]), errors.WrongRosterError),
         (changed(members=(MEMBERS[0], TWICE)), errors.WrongRosterError),
         (changed(members=(*MEMBERS, MEMBERS[1])), errors.WrongRosterError),
-        (changed(settings=Settings(min_contributors=3), members=MEMBERS[:2]), errors.WrongRosterError),
+        (changed(settings=NetworkSettings(min_contributors=3), members=MEMBERS[:2]), errors.WrongRosterError),
     ],
 )
 def test_a_contract_that_no_server_may_propose_is_not_even_shown(tmp_path: Path, contract: Contract, error: type[Exception]) -> None:

@@ -20,7 +20,7 @@ from consilience.protocol.survey import Survey
 from consilience.service.agent import Home
 from consilience.service.agent.home import DiskHistory, DiskLedger
 from consilience.service.invitation import Invitation, read_invitation
-from consilience.service.settings import Settings
+from consilience.settings import NetworkSettings
 from tests.federation.helpers import LOGIT
 from tests.service.agent.sites import (
     OTHER,
@@ -36,7 +36,7 @@ from tests.service.agent.sites import (
 
 def test_a_site_started_again_remembers_what_it_answered_and_with_whom(tmp_path: Path) -> None:
     """Otherwise a point could be asked for again with one site fewer."""
-    restart = changed(settings=msgspec.convert({"on_dropout": "restart"}, Settings))
+    restart = changed(settings=msgspec.convert({"on_dropout": "restart"}, NetworkSettings))
     sites = [site_in(tmp_path / str(i), which=i) for i in range(3)]
     for site in sites:
         site.handle(proposal(restart))

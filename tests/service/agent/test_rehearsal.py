@@ -10,8 +10,8 @@ import pytest
 import consilience as cs
 from consilience.service.agent.rehearsal import rehearse
 from consilience.service.contract import Contract, Member
-from consilience.service.settings import Settings, specs_of
-from consilience.settings import SiteEffects
+from consilience.service.settings import specs_of
+from consilience.settings import NetworkSettings, SiteEffects
 from tests.federation.helpers import mixed_clients
 
 STUDY = "00112233aabbccdd"
@@ -20,7 +20,7 @@ STUDY = "00112233aabbccdd"
 def test_requests_are_held_against_the_terms_of_the_contract(monkeypatch: pytest.MonkeyPatch) -> None:
     clients = mixed_clients(3, columns="AC")
     schema = cs.Server(clients).schema
-    settings = Settings(max_given=0, min_rows=7, site_effects=SiteEffects.NONE)
+    settings = NetworkSettings(max_given=0, min_rows=7, site_effects=SiteEffects.NONE)
     members = tuple(Member(c.name, c.identity.public_bytes) for c in clients)
     contract = Contract(STUDY, "trial", specs_of(schema), (("A", "C"),), settings, members)
     study = {

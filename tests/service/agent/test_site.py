@@ -25,7 +25,8 @@ from consilience.service.agent.link import FORBIDDEN, MOST_REFUSALS, _check_chal
 from consilience.service.agent.rehearsal import rehearse
 from consilience.service.config import AgentConfig
 from consilience.service.contract import Contract, Member
-from consilience.service.settings import Settings, specs_of
+from consilience.service.settings import specs_of
+from consilience.settings import NetworkSettings
 from tests.federation.helpers import mixed_clients
 from tests.service.agent.sites import CLIENTS, SCHEMA, STUDY, ask, folder_of, proposal, run_of, site_in, yes
 
@@ -47,7 +48,7 @@ def test_conditioning_sets_are_no_larger_than_agreed(tmp_path: Path, most: int |
     clients = mixed_clients(2, columns="ABC")
     schema = cs.Server(clients).schema
     members = tuple(Member(c.name, c.identity.public_bytes) for c in clients)
-    contract = Contract(STUDY, "trial", specs_of(schema), (("A", "B", "C"),), Settings(max_given=most), members)
+    contract = Contract(STUDY, "trial", specs_of(schema), (("A", "B", "C"),), NetworkSettings(max_given=most), members)
     sites = [Site(c, folder_of(tmp_path / c.name, c.name), yes) for c in clients]
     for site in sites:
         site.state.now = Standing.WELCOMED
@@ -126,7 +127,7 @@ def test_a_rehearsal_lists_what_would_leave_and_leaves_no_trace(tmp_path: Path) 
         "variables": [{"name": v.name, "kind": v.kind.value, "levels": list(v.levels)} for v in SCHEMA.values()],
         "datasets": [["A", "C"]],
         "sites": [1, 2, 3],
-        "settings": msgspec.to_builtins(Settings()),
+        "settings": msgspec.to_builtins(NetworkSettings()),
     }
     before = CLIENTS[0].record.entries
     ledger = rehearse(CLIENTS[0], study)

@@ -20,8 +20,9 @@ from consilience.service.config import AgentConfig
 from consilience.service.contract import Contract, Member
 from consilience.service.invitation import Invitation
 from consilience.service.server.hub import SocketLinks
-from consilience.service.settings import Settings, specs_of
+from consilience.service.settings import specs_of
 from consilience.service.store import State
+from consilience.settings import NetworkSettings
 from tests.federation.transport.conformance import CLIENTS, MEMBERS, SCHEMA, CarriedConformance, federated, local
 from tests.service.helpers import SERVER, make_app
 
@@ -48,7 +49,7 @@ class Network:
     def transport(self, **terms: Any) -> Transport:
         """A study on these terms that all sites have consented to; nobody runs it but the test."""
         names = {"effects": "site_effects"}
-        settings = Settings(allow_joint=True, **{names.get(name, name): value for name, value in terms.items()})
+        settings = NetworkSettings(allow_joint=True, **{names.get(name, name): value for name, value in terms.items()})
         services = self.app.state.services
         studies = services.store.studies
         study = studies.create("ada", "trial", specs_of(SCHEMA), (tuple(SCHEMA),), settings)

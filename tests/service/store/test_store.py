@@ -21,9 +21,10 @@ from consilience.service.lock import lock_folder
 from consilience.service.server.hub import Hub
 from consilience.service.server.metrics import Metrics
 from consilience.service.server.runner import Bell, Runner, StoredTest
-from consilience.service.settings import Batching, Settings, specs_of
+from consilience.service.settings import Batching, specs_of
 from consilience.service.store import Database, State, Store
 from consilience.service.store.migrations import MIGRATIONS
+from consilience.settings import NetworkSettings
 from tests.federation.helpers import mixed_clients
 from tests.federation.transport.test_transports import LoopLinks
 
@@ -80,14 +81,14 @@ def test_a_commit_that_fails_leaves_no_transaction_open(tmp_path: Path) -> None:
     store.database.write("create table child (study text references studies (id) deferrable initially deferred)")
     with pytest.raises(sqlite3.IntegrityError):
         store.database.write("insert into child values ('none')")
-    store.studies.create("ada", "trial", None, None, Settings())
+    store.studies.create("ada", "trial", None, None, NetworkSettings())
     store.database.close()
     assert len(store_in(tmp_path).studies.of_owner("ada")) == 1
 
 
 def test_a_transaction_is_all_or_nothing(tmp_path: Path) -> None:
     store = store_in(tmp_path)
-    study = store.studies.create("ada", "trial", None, None, Settings())
+    study = store.studies.create("ada", "trial", None, None, NetworkSettings())
 
     def fail() -> None:
         with store.database.writing():
@@ -105,12 +106,12 @@ def test_a_transaction_is_all_or_nothing(tmp_path: Path) -> None:
 
 def test_the_life_of_a_study_goes_one_way(tmp_path: Path) -> None:
     store = store_in(tmp_path)
-    study = store.studies.create("ada", "trial", None, None, Settings())
+    study = store.studies.create("ada", "trial", None, None, NetworkSettings())
     with pytest.raises(errors.LifeCycleError, match="this one is draft"):
         store.studies.move(study, [State.OPEN], State.RUNNING)
     store.studies.move(study, [State.DRAFT], State.OPEN)
     with pytest.raises(errors.LifeCycleError):
-        store.studies.edit(study, "other", None, None, Settings())
+        store.studies.edit(study, "other", None, None, NetworkSettings())
     store.studies.move(study, [State.OPEN], State.RUNNING)
     with pytest.raises(errors.LifeCycleError, match="Cancel it first"):
         store.studies.delete(study)
@@ -121,7 +122,7 @@ def test_the_life_of_a_study_goes_one_way(tmp_path: Path) -> None:
 
 def test_results_and_settings_come_back_as_they_were(tmp_path: Path) -> None:
     store = store_in(tmp_path)
-    settings = Settings(alpha=0.01, max_given=2, batching=Batching.ALL, tiers=(("A",), ("B",)))
+    settings = NetworkSettings(alpha=0.01, max_given=2, batching=Batching.ALL, tiers=(("A",), ("B",)))
     study = store.studies.create("ada", "trial", specs_of(SCHEMA), (("A", "B", "C"),), settings)
     row = store.studies.get(study)
     assert row is not None
@@ -138,7 +139,7 @@ def test_results_and_settings_come_back_as_they_were(tmp_path: Path) -> None:
 
 def test_a_round_is_written_with_its_counters_and_its_event(tmp_path: Path) -> None:
     store = store_in(tmp_path)
-    study = store.studies.create("ada", "trial", None, None, Settings())
+    study = store.studies.create("ada", "trial", None, None, NetworkSettings())
     entry = JournalEntry(b"digest", b"12345678", 100)
     store.runs.append(study, entry)
     store.runs.append(study, JournalEntry(b"d", b"", 10, "site1"))
@@ -165,9 +166,9 @@ class RunLinks(LoopLinks):
 
 
 def begun(store: Store, **settings: Any) -> tuple[Contract, list[SiteHalf]]:
-    study = store.studies.create("ada", "trial", specs_of(SCHEMA), (("A", "B", "C"),), Settings(**settings))
+    study = store.studies.create("ada", "trial", specs_of(SCHEMA), (("A", "B", "C"),), NetworkSettings(**settings))
     members = tuple(Member(c.name, c.identity.public_bytes) for c in CLIENTS)
-    contract = Contract(study, "trial", specs_of(SCHEMA), (("A", "B", "C"),), Settings(**settings), members)
+    contract = Contract(study, "trial", specs_of(SCHEMA), (("A", "B", "C"),), NetworkSettings(**settings), members)
     store.studies.move(study, [State.DRAFT], State.RUNNING, contract=contract)
     return contract, [c.join(study, SCHEMA, contract.terms, contract.fingerprints.values()) for c in CLIENTS]
 

@@ -33,8 +33,6 @@ __all__ = ["any_graph", "solve_strongest"]
 
 SAME_WEIGHT = 9
 """Digits after the point in which weights must agree to count as equal: the same p-value may come out of two orders of the same sum."""
-REASON_SHARE = 0.25
-"""Of the time that is left after the choice, how much may be spent on making its reasons short."""
 
 
 def solve_strongest(problem: SearchProblem, clock: Clock, limit: int | None) -> tuple[Listing, Resolution]:

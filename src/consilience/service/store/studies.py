@@ -15,8 +15,9 @@ import msgspec
 from consilience.protocol.handshake import DeclaredVariable
 from consilience.service.contract import Contract, Member, decode_contract
 from consilience.service.errors import InvitationError, LifeCycleError
-from consilience.service.settings import Settings, VariableSpec
+from consilience.service.settings import VariableSpec
 from consilience.service.store.database import Database
+from consilience.settings import NetworkSettings
 
 __all__ = ["InvitationRow", "SiteRow", "State", "Studies", "StudyRow"]
 
@@ -47,7 +48,7 @@ class StudyRow:
     state: State
     variables: tuple[VariableSpec, ...] | None
     datasets: tuple[tuple[str, ...], ...] | None
-    settings: Settings
+    settings: NetworkSettings
     contract: Contract | None
     message: str
     rounds: int
@@ -83,7 +84,7 @@ class InvitationRow:
 _COLUMNS = "id, owner, name, state, variables, datasets, settings, contract, message, rounds, bytes, created, changed"
 _variables = msgspec.msgpack.Decoder(tuple[VariableSpec, ...])
 _datasets = msgspec.msgpack.Decoder(tuple[tuple[str, ...], ...])
-_settings = msgspec.msgpack.Decoder(Settings)
+_settings = msgspec.msgpack.Decoder(NetworkSettings)
 _declarations = msgspec.msgpack.Decoder(tuple[DeclaredVariable, ...])
 _pack = msgspec.msgpack.encode
 
@@ -100,7 +101,7 @@ class Studies:
         name: str,
         variables: tuple[VariableSpec, ...] | None,
         datasets: tuple[tuple[str, ...], ...] | None,
-        settings: Settings,
+        settings: NetworkSettings,
     ) -> str:
         """A new draft; its id."""
         # 64 random bits: an id is no secret, but it must not tell how many studies there are, and it names folders at the sites
@@ -118,7 +119,7 @@ class Studies:
         name: str,
         variables: tuple[VariableSpec, ...] | None,
         datasets: tuple[tuple[str, ...], ...] | None,
-        settings: Settings,
+        settings: NetworkSettings,
     ) -> None:
         """Change a draft."""
         # the state is a condition of the statement, not looked up before: between a look and a write another request may have started it

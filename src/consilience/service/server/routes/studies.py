@@ -27,21 +27,22 @@ from consilience.service.server.models import (
     VariableModel,
 )
 from consilience.service.server.services import Owner, OwnStudy, Parts, Services, SharedStudy, Who
-from consilience.service.settings import Settings, VariableSpec, check_batch, check_datasets, check_knowledge, checked, schema_of, specs_of
+from consilience.service.settings import VariableSpec, check_batch, check_datasets, check_knowledge, checked, schema_of, specs_of
 from consilience.service.store import SiteRow, State, StudyRow
+from consilience.settings import NetworkSettings
 
 __all__ = ["contract_of", "router"]
 
 router = APIRouter(prefix="/api/v1/studies", tags=["studies"])
 SitePath = Annotated[str, Path(max_length=64, description="The site's name in the study.")]
-Parsed = tuple[tuple[VariableSpec, ...] | None, tuple[tuple[str, ...], ...] | None, Settings]
+Parsed = tuple[tuple[VariableSpec, ...] | None, tuple[tuple[str, ...], ...] | None, NetworkSettings]
 
 
 def _parse(body: StudyIn) -> Parsed:
     """The library's own checks, before anything is stored."""
     if not body.name.isprintable():
         raise OptionError("A study's name is printable text on one line.")
-    settings = checked(msgspec.convert(body.settings.model_dump(), Settings))
+    settings = checked(msgspec.convert(body.settings.model_dump(), NetworkSettings))
     if (body.variables is None) != (body.datasets is None):
         raise OptionError("Declare the variables and the variable sets, or neither: the sites are then asked for theirs.")
     if body.variables is None or body.datasets is None:

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 import consilience as cs
 from consilience.cli.app import app
 from consilience.iod.redecide import NOT_ASKED, Record, RecordedTest, redecide
+from consilience.settings import NetworkSettings
 from tests.iod.brute_force import Erring
 from tests.iod.said import check_sentences
 
@@ -160,7 +161,6 @@ def test_the_documents_of_a_network_study_can_be_decided_again() -> None:
     from consilience.service.contract import Contract, Member  # noqa: PLC0415
     from consilience.service.server.result_files import documents_of  # noqa: PLC0415
     from consilience.service.settings import VariableSpec  # noqa: PLC0415
-    from consilience.settings import NetworkSettings
 
     clients = [cs.Client(name, frame) for name, frame in SITES.items()]
     found = cs.discover(cs.Server(clients), max_given=1)

@@ -140,7 +140,9 @@ def _heart() -> dict[str, pl.DataFrame]:
     found = {}
     for name in ("cleveland", "hungarian", "switzerland", "va"):
         frame = pl.read_csv(HEART / f"{name}.csv", infer_schema=False, null_values=["?", "", "NA"])
-        found[name] = _numbers(frame)
+        # One kind at all hospitals: some tell disease from none only, and some have a single value of vessels or cholesterol.
+        as_number = [pl.col(column).cast(pl.Float64) for column in ("ca", "chol")]
+        found[name] = _numbers(frame).with_columns((pl.col("num") > 0).cast(pl.Int64), *as_number)
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from inspect import signature
 from itertools import chain
@@ -37,7 +37,7 @@ Stage = Callable[[str], None]
 
 
 MOST_TESTS = 100
-"""With ``resolve="optimal"``, all tests of all data sets are asked and weighed if they are no more than these (five variables have 80);
+"""Where decisions are weighed, all tests of all data sets are asked and weighed if they are no more than these (five variables have 80);
 otherwise the findings of the local searches, of which there are few, and the tests without conditioning."""
 
 
@@ -55,6 +55,7 @@ def discover(
     variant: str = DEFAULTS.variant.value,
     jobs: int = LOCAL.jobs,
     progress: Stage | None = None,
+    stop: Callable[[], bool] | None = None,
 ) -> Discovery:
     """Every PAG that agrees with the CI decisions of ``test`` on each of its data sets.
 
@@ -67,9 +68,11 @@ def discover(
         Significance level of the CI decisions, between 0 and 1.
     engine : {"exact", "iod"}
         A constraint solver, or the published algorithm.
-    resolve : {"strict", "optimal"}
-        Where decisions contradict each other: no graph, or those that contradict the least evidence. ``found.conflicts`` names decisions
-        that cannot hold together in either case.
+    resolve : {"auto", "strict", "strongest", "optimal"}
+        Where decisions contradict each other: no graph (strict); the strongest decisions first, overruling what contradicts them; or the
+        graphs that contradict the least evidence in all (optimal), which takes longest. With auto, strict where decisions agree and
+        strongest first where they do not. ``found.conflicts`` names decisions that cannot hold together in any case, and
+        ``found.resolution`` tells what was done.
     knowledge : Knowledge, optional
         What is known before the data.
     max_given : int, optional
@@ -79,13 +82,17 @@ def discover(
     limit : int, optional
         Most graphs to list. The summary covers graphs that are not listed, too.
     time_limit : float, optional
-        Most seconds to spend on graphs after the tests; with knowledge, at most as many again on the marks that follow from it.
+        Most seconds to spend on graphs after the tests; with knowledge, at most as many again on the marks that follow from it. Unless
+        ``resolve`` is strict, there is a graph however short the time; ``found.resolution`` tells what is proved of it.
     variant : {"original", "colliders", "triples"}
         With ``engine="iod"``: which local marks guide the search. The list is the same.
     jobs : int
         With ``engine="iod"``: processes that validate candidates.
     progress : callable, optional
         Told, in words, what is being done. An exception that it raises cancels the discovery.
+    stop : callable, optional
+        Asked several times a second while graphs are sought. When it says True, the best so far is returned, as when time is up. It is
+        not asked during the tests: without them there is nothing to return.
 
     Returns
     -------
@@ -138,15 +145,14 @@ def discover(
     )
     locals_ = [read_local(found, selection_bias=selection_bias) for found in searches]
     findings = rulings(locals_, answers)
-    optimal = chosen.resolve is Resolve.OPTIMAL
-    weighed = _weighed(answers, findings, searches, max_given) if optimal else []
     tested = time.perf_counter()
-    clock = Clock(time_limit, say)
-    problem = SearchProblem(len(names), locals_, findings, weighed, rules, selection_bias)
+    clock = Clock(time_limit, say, stop)
+    problem = SearchProblem(len(names), locals_, findings, (), rules, selection_bias)
     if chosen.engine is Engine.IOD:
         solution = solve_published(problem, names, clock, limit, chosen.variant, jobs)
     else:
-        solution = solve_exact(problem, names, clock, limit, optimal=optimal)
+        weigh = partial(_weighed, answers, findings, searches, max_given)
+        solution = solve_exact(problem, names, clock, limit, resolve=chosen.resolve, weigh=weigh)
     ranked = solution.ranked(answers)
     summary = solution.summary(clock)
     local_pags = (PAG.from_working(local.marks, names) for local in locals_)
@@ -156,13 +162,14 @@ def discover(
         complete=solution.listing.complete,
         summary=summary,
         conflicts=solution.conflicts,
+        resolution=solution.resolution,
         overruled=tuple(dict.fromkeys(decision for one in ranked for decision in one.contradicted)),
         local_pags=tuple(_restricted(pag, held) for pag, held in zip(local_pags, datasets, strict=True)),
         datasets=datasets,
         tests=to_frame(list(answers.results.values())),
         candidates=solution.candidates,
         timings={"tests": tested - start, "graphs": time.perf_counter() - tested},
-        settings={**_told(chosen), "weighed": len(weighed)},
+        settings={**_told(chosen), "weighed": len(solution.problem.weighed)},
         versions=dict(_versions()),
         knowledge=knowledge,
         disclosed=test.disclosed(),

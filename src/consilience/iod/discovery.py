@@ -11,7 +11,9 @@ import polars as pl
 from consilience.graph.graphs import PAG
 from consilience.iod.evidence import Decision
 from consilience.iod.knowledge import Knowledge
+from consilience.iod.resolution import Resolution
 from consilience.iod.summary import Summary
+from consilience.settings.choices import Resolve
 
 __all__ = ["Discovery"]
 
@@ -53,6 +55,8 @@ class Discovery:
         What was known beforehand.
     disclosed : polars.DataFrame or None
         What left each site in all; None if the test keeps no ledgers.
+    resolution : Resolution
+        How contradictions between decisions were resolved, and how far that is proved.
 
     Examples
     --------
@@ -81,6 +85,7 @@ class Discovery:
     versions: dict[str, str]
     knowledge: Knowledge | None = None
     disclosed: pl.DataFrame | None = None
+    resolution: Resolution = field(default_factory=lambda: Resolution(Resolve.STRICT))
     _contradicted: tuple[tuple[Decision, ...], ...] = field(default=(), repr=False)
 
     @property

@@ -19,15 +19,17 @@ class Resolution:
     how : Resolve
         What was done, which with ``"auto"`` is not known before: ``STRICT`` if nothing had to give way.
     overruled : tuple of Decision
-        Decisions that no listed graph agrees with because of others, strongest first. Empty if all decisions hold together.
+        Decisions that graphs of the list do not agree with because of others, strongest first. Strongest first, they hold in none of them;
+        but where decisions of the same weight clash, one graph gives up this and another that, as with ``OPTIMAL``. Empty if all decisions
+        hold together.
     given_up : float
-        Their total weight, in the first graph of the list.
+        The total weight of the decisions that the graphs contradict; if they differ in it, because time ran out, that of the best.
     bound : float
         No graph gives up less than this in total: equal to ``given_up`` where that is proved to be least, 0 where nothing is known.
     proved : bool
         True if the choice is final: the time sufficed to consider every decision (strongest first), or to prove the optimum.
     undecided : int
-        Decisions that there was no time to consider. Graphs may contradict them.
+        Decisions that there was no time to consider, one by one. Graphs may contradict them.
     weakest : Decision or None
         The weakest decision that was accepted, if decisions were considered one by one.
     reasons : dict of Decision to tuple of Decision

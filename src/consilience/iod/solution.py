@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from consilience.graph.equivalence import pag_to_mag_marks
 from consilience.graph.graphs import PAG
 from consilience.iod.answers import Answers
 from consilience.iod.clock import Clock, TimeIsUp
-from consilience.iod.evidence import Decision
-from consilience.iod.exact.engine import solve_optimal, solve_strict
+from consilience.iod.evidence import Decision, Ruling
+from consilience.iod.exact.engine import solve_strict
+from consilience.iod.exact.optimal import solve_optimal
 from consilience.iod.exact.outline import outline
+from consilience.iod.exact.strongest import solve_strongest
 from consilience.iod.published.engine import enumerate_pags
 from consilience.iod.published.union import Variant
 from consilience.iod.ranking import scores
+from consilience.iod.resolution import Resolution
 from consilience.iod.search_problem import SearchProblem
 from consilience.iod.solver.conflict import find_conflict
 from consilience.iod.solver.encoding import encode_strict
 from consilience.iod.solver.listing import Listing, graph_of, list_classes
 from consilience.iod.solver.program import Program
 from consilience.iod.summary import Summary
+from consilience.settings.choices import Resolve
 
 __all__ = ["Ranked", "Solution", "solve_exact", "solve_published"]
+
+STRICT_SHARE = 0.5
+"""The share of the time after which it is not waited any longer for a graph that agrees with everything."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,10 +42,14 @@ class Solution:
     graphs: tuple[PAG, ...]
     conflicts: tuple[Decision, ...]
     candidates: int
-    strict: bool
-    """True if every decision holds in every graph."""
+    resolution: Resolution
     exact: bool = True
     """True if the listing's program has the graphs that are not listed, too."""
+
+    @property
+    def strict(self) -> bool:
+        """True if every decision holds in every graph."""
+        return self.resolution.how is Resolve.STRICT
 
     def ranked(self, answers: Answers) -> list[Ranked]:
         """The graphs, best first: by score, then by number of edges, then by text."""
@@ -70,17 +82,38 @@ class Ranked:
     contradicted: tuple[Decision, ...]
 
 
-def solve_exact(problem: SearchProblem, names: tuple[str, ...], clock: Clock, limit: int | None, *, optimal: bool) -> Solution:
-    """By the constraint solver; with ``optimal``, decisions are given up where they contradict each other."""
-    # With ``optimal`` one graph tells whether anything need be given up. To weigh at once would be slower by far where nothing is: the
-    # priced program has a walk for every test and knows no local PAGs.
-    listing = solve_strict(problem, clock, 1 if optimal else limit)
-    conflicts = () if listing.mags or not listing.complete else _explained(problem, clock)
-    if optimal and not _all_agree(problem, listing):
-        listing = solve_optimal(problem, clock, limit)
-    elif optimal and listing.program is not None:
-        listing = list_classes(listing.program, clock, limit)
-    return _solution(problem, names, listing, clock, conflicts, strict=not optimal)
+def solve_exact(
+    problem: SearchProblem,
+    names: tuple[str, ...],
+    clock: Clock,
+    limit: int | None,
+    *,
+    resolve: Resolve = Resolve.STRICT,
+    weigh: Callable[[], Sequence[Ruling]] | None = None,
+) -> Solution:
+    """By the constraint solver; decisions that contradict each other are resolved as asked for.
+
+    ``weigh`` finds what is weighed, where that is not known before it is needed; it may ask for tests, and its time does not count.
+    """
+    if resolve is Resolve.STRICT:
+        listing = solve_strict(problem, clock, limit)
+        conflicts = () if listing.mags or not listing.complete else _explained(problem, clock)
+        return _solution(problem, names, listing, clock, conflicts, Resolution(Resolve.STRICT, proved=listing.complete))
+    # One graph tells whether anything need be given up. To weigh at once would be slower by far where nothing is: what is weighed has
+    # walks for every test and knows no local PAGs.
+    first = solve_strict(problem, clock.part(STRICT_SHARE), 1)
+    if weigh is not None and not (first.mags and resolve is Resolve.AUTO):
+        with clock.halted():
+            problem = replace(problem, weighed=weigh())
+    if first.mags and first.program is not None and (resolve is Resolve.AUTO or _all_agree(problem, first)):
+        listing = list_classes(first.program, clock, limit)
+        listing = listing if listing.mags else first
+        return _solution(problem, names, listing, clock, (), Resolution(Resolve.STRICT))
+    solve = solve_optimal if resolve is Resolve.OPTIMAL else solve_strongest
+    listing, resolution = solve(problem, clock, limit)
+    # Knowledge that contradicts itself leaves no graph: why, is worth more time. Where there are graphs, their own reasons are told.
+    conflicts = () if first.mags or not first.complete else _explained(problem, clock if listing.mags else clock.again())
+    return _solution(problem, names, listing, clock, conflicts, resolution)
 
 
 def _all_agree(problem: SearchProblem, listing: Listing) -> bool:
@@ -95,17 +128,25 @@ def _all_agree(problem: SearchProblem, listing: Listing) -> bool:
 
 
 def _solution(
-    problem: SearchProblem, names: tuple[str, ...], listing: Listing, clock: Clock, conflicts: tuple[Decision, ...], *, strict: bool
+    problem: SearchProblem,
+    names: tuple[str, ...],
+    listing: Listing,
+    clock: Clock,
+    conflicts: tuple[Decision, ...],
+    resolution: Resolution,
 ) -> Solution:
     graphs = []
     clock = clock.again()  # a list that took all the time is not to be lost for want of the marks that follow from knowledge
     for number, (mag, pag) in enumerate(zip(listing.mags, listing.pags, strict=True)):
         try:
             graphs.append(PAG._trusted(graph_of(mag, problem, listing.program, clock, pag), names))
-        except TimeIsUp:  # the rest would lack marks that follow from knowledge
+        except TimeIsUp:  # the rest would lack marks that follow from knowledge; one graph is better than none all the same
+            if not number:
+                graphs.append(PAG._trusted(pag, names))
+                number = 1  # noqa: PLW2901
             listing = replace(listing, mags=listing.mags[:number], pags=listing.pags[:number], complete=False)
             break
-    return Solution(problem, names, listing, tuple(graphs), conflicts, len(listing.mags), strict)
+    return Solution(problem, names, listing, tuple(graphs), conflicts, len(listing.mags), resolution)
 
 
 def _explained(problem: SearchProblem, clock: Clock) -> tuple[Decision, ...]:
@@ -143,4 +184,5 @@ def solve_published(
     conflicts = () if classes or not complete else _explained(problem, clock)
     listed = classes[:limit]
     listing = Listing(tuple(mag for mag, _ in listed), complete and len(listed) == len(classes), members, tuple(pag for _, pag in listed))
-    return replace(_solution(problem, names, listing, clock, conflicts, strict=True), candidates=found.candidates, exact=False)
+    resolution = Resolution(Resolve.STRICT, proved=listing.complete)
+    return replace(_solution(problem, names, listing, clock, conflicts, resolution), candidates=found.candidates, exact=False)

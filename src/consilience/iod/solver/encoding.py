@@ -2,13 +2,14 @@
 
 *Strict*: all data sets must be agreed with. Local PAGs are taken over whole, which is why this way reaches twenty variables and more.
 *Separate*: every decision may hold or not, and is assumed or left out one by one: for finding out which of them contradict each other.
-*Priced*: decisions may be given up at the price of their weight; background knowledge may not.
+*Weighed*: decisions may be given up, at the price of their weight if the total is to be least; background knowledge may not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 from consilience.graph.marksets import bits
 from consilience.iod.evidence import Ruling
@@ -17,7 +18,7 @@ from consilience.iod.search_problem import Literal, SearchProblem
 from consilience.iod.solver.deduction import Deduced
 from consilience.iod.solver.program import PRICE, Program, facts_of
 
-__all__ = ["encode_priced", "encode_separately", "encode_strict"]
+__all__ = ["encode_knowledge", "encode_separately", "encode_strict", "encode_weighed", "price"]
 
 
 def encode_strict(problem: SearchProblem) -> Program | None:
@@ -62,14 +63,29 @@ def encode_separately(problem: SearchProblem, only: int | None = None) -> Progra
     return Program(deduced, facts, selection_bias=problem.selection_bias)
 
 
-def encode_priced(problem: SearchProblem) -> Program:
-    """What is weighed may be given up at the price of its weight, knowledge may not."""
+def encode_weighed(problem: SearchProblem, ties: Sequence[Sequence[int]] = ()) -> Program:
+    """What is weighed may be given up at the price of its weight, knowledge may not; numbers of what is weighed follow all others.
+
+    ``ties`` are groups of them, by their places, of which so many are to hold, whichever these are.
+    """
     first = len(problem.decisions)
     numbered = list(enumerate(problem.weighed, start=first))
-    # A price of 0 would let the solver give a decision up for nothing, and list graphs that differ in it as equals.
-    facts = facts_of("soft", [(number, max(1, round(PRICE * (ruling.decision.weight or 0.0)))) for number, ruling in numbered])
-    facts += _latent(problem) + _constraints(numbered) + _knowledge(problem) + facts_of("hard", _rule_numbers(problem))
+    facts = facts_of("soft", [(number, price(ruling)) for number, ruling in numbered])
+    facts += facts_of("tied", [(group, first + place) for group, members in enumerate(ties) for place in members])
+    facts += _latent(problem) + _marginals(problem, numbered) + _knowledge(problem) + facts_of("hard", _rule_numbers(problem))
     return Program(Deduced(problem.n), facts, selection_bias=problem.selection_bias)
+
+
+def encode_knowledge(problem: SearchProblem, *, acyclic: bool) -> Program:
+    """Background knowledge alone; ``acyclic`` leaves only DAGs, which are soon grounded: they need not be told to be maximal."""
+    facts = _knowledge(problem) + facts_of("hard", _rule_numbers(problem)) + (":- both(X,Y)." if acyclic else "")
+    return Program(Deduced(problem.n), facts, selection_bias=problem.selection_bias and not acyclic, maximal=not acyclic)
+
+
+def price(ruling: Ruling) -> int:
+    """The weight of a decision as a whole number; two decisions of the same price weigh the same."""
+    # A price of 0 would let the solver give a decision up for nothing, and list graphs that differ in it as equals.
+    return max(1, round(PRICE * (ruling.decision.weight or 0.0)))
 
 
 def _rule_numbers(problem: SearchProblem) -> list[tuple[int]]:
@@ -123,6 +139,35 @@ def _constraints(numbered: Iterable[tuple[int, Ruling]]) -> str:
                 facts += facts_of(name, [(number, walks.setdefault((x, given), len(walks)), y)])
     facts += facts_of("source", [(walk, x) for (x, _), walk in walks.items()])
     return facts + facts_of("given", [(walk, v) for (_, given), walk in walks.items() for v in bits(given)])
+
+
+def _marginals(problem: SearchProblem, numbered: Sequence[tuple[int, Ruling]]) -> str:
+    """Decisions as facts about the marginals of the data sets; a test is told of all data sets that hold its variables."""
+    held = [(i, local.variables) for i, local in enumerate(problem.locals_, start=1)]
+    facts = facts_of("member", [(i, v) for i, variables in held for v in bits(variables)])
+    facts += facts_of("pair", [(i, x, y) for i, variables in held for x, y in combinations(bits(variables), 2)])
+    walks: dict[tuple[int, int, int], int] = {}
+    sets: dict[int, int] = {}
+    others: list[tuple[int, Ruling]] = []
+    for number, ruling in numbered:
+        facts += facts_of("inseparable_in", [(number, *part) for part in ruling.inseparable])
+        if ruling.separated is not None:
+            x, y, given = ruling.separated
+            inside = [i for i, variables in held if (given | 1 << x | 1 << y) & ~variables == 0]
+            facts += facts_of("parted", [(number, walks.setdefault((x, given, i), len(walks)), i, x, y) for i in inside])
+            facts += facts_of("divided", [(number, sets.setdefault(given, len(sets)), x, y)])
+            if not inside:  # nobody asks such questions; whoever does gets walks in the graph itself
+                others.append((number, Ruling(ruling.decision, separated=ruling.separated)))
+        if ruling.connected is not None:
+            x, y, given = ruling.connected
+            if given or problem.selection_bias:  # that there is a way takes a walk that is found, in the graph itself
+                others.append((number, Ruling(ruling.decision, connected=ruling.connected)))
+            else:
+                facts += facts_of("marginal", [(number, x, y)])
+    facts += facts_of("ranges", [(walk, i, x) for (x, _, i), walk in walks.items()])
+    facts += facts_of("barred", [(walk, v) for (_, given, _), walk in walks.items() for v in bits(given)])
+    facts += facts_of("within", [(number, v) for given, number in sets.items() for v in bits(given)])
+    return facts + _constraints(others)
 
 
 def _denied(literal: Literal) -> str:

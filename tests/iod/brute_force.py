@@ -158,7 +158,7 @@ class Evidence:
         answers = {key: result for key, result in decisions.results.items() if result.informative}
         self.asked = [(result.x, result.y, result.given) for result in answers.values()]
         self.right = np.array([world.separated(*key) == (answer.p_value > ALPHA) for key, answer in answers.items()])
-        self._weights = [weight(answer.p_value) for answer in answers.values()]
+        self.weights = [weight(answer.p_value) for answer in answers.values()]
 
     @property
     def consistent(self) -> list[int]:
@@ -168,13 +168,13 @@ class Evidence:
     @property
     def cost(self) -> np.ndarray:
         """For each class the weight of the tests that it contradicts."""
-        return prices(self._weights) @ ~self.right
+        return prices(self.weights) @ ~self.right
 
     @property
     def cost_of_findings(self) -> np.ndarray:
         """For each class the weight of the decisions of local graphs that it contradicts, and of the tests without conditioning."""
         cost = prices(ruling.decision.weight or 0.0 for ruling in self.rulings) @ ~self.agree
-        for (x, y, given), price, right in zip(self.asked, prices(self._weights), self.right, strict=True):
+        for (x, y, given), price, right in zip(self.asked, prices(self.weights), self.right, strict=True):
             if not given and (x, y, given) not in self.said:
                 cost = cost + price * ~right
         return cost

@@ -73,7 +73,8 @@ def encode_weighed(problem: SearchProblem, ties: Sequence[Sequence[int]] = ()) -
     facts = facts_of("soft", [(number, price(ruling)) for number, ruling in numbered])
     facts += facts_of("tied", [(group, first + place) for group, members in enumerate(ties) for place in members])
     facts += _latent(problem) + _marginals(problem, numbered) + _knowledge(problem) + facts_of("hard", _rule_numbers(problem))
-    return Program(Deduced(problem.n), facts, selection_bias=problem.selection_bias)
+    # Proofs that decisions contradict each other are long here, and take half the time this way on dense real tables.
+    return Program(Deduced(problem.n), facts, selection_bias=problem.selection_bias, ways="handy")
 
 
 def encode_knowledge(problem: SearchProblem, *, acyclic: bool) -> Program:

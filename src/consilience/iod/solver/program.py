@@ -61,10 +61,10 @@ class Program:
 
     ``deduced`` says which edges and ancestral relations are open. Literals are the solver's numbers; a negative number denies. Answers give
     up decisions of the weight ``bound`` at most, if it is set. Without ``maximal``, inducing paths are not looked for: for facts that leave
-    only DAGs.
+    only DAGs. ``ways`` is the solver's own word for how it searches.
     """
 
-    def __init__(self, deduced: Deduced, facts: str, *, selection_bias: bool = False, maximal: bool = True) -> None:
+    def __init__(self, deduced: Deduced, facts: str, *, selection_bias: bool = False, maximal: bool = True, ways: str = "auto") -> None:
         self.n = n = deduced.n
         self.bound: int | None = None
         pairs = [(x, y) for x in range(n) for y in range(x + 1, n) if not deduced.apart[x] >> y & 1]
@@ -74,7 +74,7 @@ class Program:
         basis = facts_of("may", pairs) + facts_of("sure", sure) + facts_of("perhaps", perhaps)
         basis += facts_of("maximal", pairs if maximal else ())
         basis += facts_of("selectable", [(v,) for v in range(n) if selection_bias and not deduced.pointed >> v & 1])
-        self._control = clingo.Control(["--warn=none", "--models=0"])
+        self._control = clingo.Control(["--warn=none", "--models=0", f"--configuration={ways}"])
         self._control.add("base", [], basis + facts + _rules())
         self._control.ground([("base", [])])
         self._adjacent = self._literals("adj", 2)

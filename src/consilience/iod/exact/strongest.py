@@ -20,7 +20,7 @@ from itertools import groupby
 from consilience.graph.equivalence import mag_to_pag_marks
 from consilience.graph.marks import ARROW
 from consilience.graph.marksets import MarkSets
-from consilience.iod.clock import Clock, TimeIsUp
+from consilience.iod.clock import Clock, Endless, TimeIsUp
 from consilience.iod.evidence import Decision, Ruling
 from consilience.iod.resolution import Resolution
 from consilience.iod.search_problem import SearchProblem
@@ -61,7 +61,7 @@ def any_graph(problem: SearchProblem) -> MarkSets | None:
     """
     if problem.rules:
         program = knowledge_program(problem)
-        return None if program is None else program.first(Clock(), ())
+        return None if program is None else program.first(Endless(), ())
     graph = MarkSets.empty(problem.n)
     apart = {pair for local in problem.locals_ for pair in local.sepsets}
     for x in range(problem.n):

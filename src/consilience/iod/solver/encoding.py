@@ -70,7 +70,7 @@ def encode_priced(problem: SearchProblem) -> Program:
     # A price of 0 would let the solver give a decision up for nothing, and list graphs that differ in it as equals.
     facts = facts_of("soft", [(number, max(1, round(PRICE * (ruling.decision.weight or 0.0)))) for number, ruling in numbered])
     facts += _latent(problem) + _marginals(problem, numbered) + _knowledge(problem) + facts_of("hard", _rule_numbers(problem))
-    return Program(Deduced(problem.n), facts, selection_bias=problem.selection_bias)
+    return Program(Deduced(problem.n), facts, selection_bias=problem.selection_bias, weighed=True)
 
 
 def encode_free(problem: SearchProblem) -> Program:
@@ -79,7 +79,7 @@ def encode_free(problem: SearchProblem) -> Program:
     numbered = list(enumerate(problem.weighed, start=first))
     facts = facts_of("free", [(number,) for number, _ in numbered])
     facts += _latent(problem) + _marginals(problem, numbered) + _knowledge(problem) + facts_of("hard", _rule_numbers(problem))
-    return Program(Deduced(problem.n), facts, selection_bias=problem.selection_bias)
+    return Program(Deduced(problem.n), facts, selection_bias=problem.selection_bias, weighed=True)
 
 
 def knowledge_program(problem: SearchProblem) -> Program | None:

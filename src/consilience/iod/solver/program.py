@@ -24,16 +24,18 @@ Feature = tuple[str, int, int]
 PRICE = 1000
 """Weights are passed to the solver as whole numbers of this fraction of one: a thousandth is 0.1% of a p-value, and none is that exact."""
 
-RULES = ("mag", "inducing", "agreement", "decisions", "marginals", "ancestry")
+RULES = ("mag", "inducing", "agreement", "decisions")
+WEIGHED = ("marginals", "ancestry")
+"""Rules for decisions that may be given up. Where all must hold, local PAGs say more, and these would only be grounded for nothing."""
 
 TICK = 0.2
 """Seconds between looks at the clock while the solver works: soon enough for a person who cancels."""
 
 
 @cache
-def _rules() -> str:
+def _rules(*, weighed: bool) -> str:
     here = files("consilience.iod.solver")
-    return "\n".join(here.joinpath(f"{name}.lp").read_text(encoding="utf-8") for name in RULES)
+    return "\n".join(here.joinpath(f"{name}.lp").read_text(encoding="utf-8") for name in (*RULES, *(WEIGHED if weighed else ())))
 
 
 def facts_of(name: str, rows: Iterable[Sequence[int]]) -> str:
@@ -60,7 +62,7 @@ class Program:
     up decisions of the weight ``bound`` at most, if it is set.
     """
 
-    def __init__(self, deduced: Deduced, facts: str, *, selection_bias: bool = False) -> None:
+    def __init__(self, deduced: Deduced, facts: str, *, selection_bias: bool = False, weighed: bool = False) -> None:
         self.n = n = deduced.n
         self.bound: int | None = None
         self.last_core: frozenset[int] = frozenset()
@@ -73,7 +75,7 @@ class Program:
         # Branch and bound with linear steps: every answer is better than the last, so there is a best one whenever time is up.
         # Strategies that start from unsatisfiable cores come from the other side and have no answer before the last.
         self._control = clingo.Control(["--warn=none", "--models=0", "--opt-strategy=bb,lin"])
-        self._control.add("base", [], basis + facts + _rules())
+        self._control.add("base", [], basis + facts + _rules(weighed=weighed))
         self._control.ground([("base", [])])
         self._adjacent = self._literals("adj", 2)
         self._heads = self._literals("head", 2)

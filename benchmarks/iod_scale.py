@@ -202,7 +202,7 @@ def reach_table(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> tu
     for n, degree in REACH:
         cells = [[row for row in some if (row["n"], row["degree"]) == (n, degree)] for some in (before, after)]
         if any(cells):
-            done = [str(sum("over" not in row for row in cell)) for cell in cells]
+            done = [str(sum("over" not in row for row in cell)) if cell else "–" for cell in cells]
             numbers = [middle(cell, key, form) for key, form in PLAIN.items() for cell in cells]
             rows.append([str(n), f"{degree:g}", str(max(map(len, cells))), *done, *numbers])
     return head, rows

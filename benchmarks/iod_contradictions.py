@@ -1,4 +1,4 @@
-"""CI decisions of which one in twenty is wrong: what ``resolve="strict"`` and ``resolve="optimal"`` make of them.
+"""CI decisions of which one in twenty is wrong: what ``resolve="strict"``, ``"strongest"`` and ``"optimal"`` make of them.
 
 Random Markov equivalence classes over five nodes, each seen through two or three data sets of four variables, and a CI test that errs in
 5% of all decisions. The wrong decisions are a function of the case and the question: who asks twice gets the same answer. Three ways to
@@ -9,8 +9,9 @@ give a decision its p-value:
 * ``model``: uniform on [0, 1] where the truth is independence, Beta(ξ, 1) where it is not, with ξ such that 5% exceed α = 0.05. Nothing
   is flipped by hand: 5% of the decisions are wrong because p-values are what they are.
 
-Required: ``optimal`` always finds a graph; its list is what listing all 24,259 classes gives; ``conflicts`` is minimal (with any decision
-left out, the solver finds a graph); and where ``strict`` finds a graph, too, the best SHD to the truth in the list of ``optimal`` is lower
+Required: ``strongest`` and ``optimal`` always find a graph; their lists are what listing all 24,259 classes gives (for ``strongest`` the
+classes whose contradicted weights, sorted, come first); ``conflicts`` is minimal (with any decision left out, the solver finds a graph);
+and where ``strict`` finds a graph, too, the best SHD to the truth in the list of ``optimal`` is lower
 on average::
 
     python benchmarks/iod_contradictions.py --out docs/contradictions.md
@@ -26,7 +27,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, groupby
 from math import comb, log
 from pathlib import Path
 
@@ -101,6 +102,16 @@ class Judge:
         contradicted = np.array([self.separated(key) != (p > ALPHA) for key, p in zip(asked, p_values, strict=True)])
         return least_weight(contradicted, [weight(p, ALPHA) for p in p_values])
 
+    def strongest_first(self, test: Erring, asked: Sequence[Key]) -> Classes:
+        """The classes that contradict fewest tests of the greatest weight, of these fewest of the next, and so on."""
+        p_values = {key: test.p_value(key) for key in asked}
+        weights = {key: round(weight(p, ALPHA), 9) for key, p in p_values.items()}
+        left = np.arange(len(self._marks))
+        for _, group in groupby(sorted(asked, key=lambda key: -weights[key]), key=lambda key: weights[key]):
+            wrong = np.array([self.separated(key)[left] != (p_values[key] > ALPHA) for key in group]).sum(axis=0)
+            left = left[wrong == wrong.min()]
+        return left
+
 
 class Erring(CITest):
     """A CI test that is wrong in 5% of its decisions, always in the same."""
@@ -146,9 +157,10 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One case, both ways."""
+    """One case, every way."""
 
     strict: Figures | None
+    strongest: Figures | None
     optimal: Figures | None
     decisions: Figures | None
     """By enumeration: the classes of least weight if only the decisions behind the local graphs counted."""
@@ -187,9 +199,10 @@ def timed(test: CITest, resolve: str) -> tuple[Discovery, float]:
 
 
 def run(judge: Judge, truth: int, datasets: Sequence[tuple[int, ...]], kind: str, seed: int) -> Case:
-    """One case, both ways, and what is wrong."""
+    """One case, every way, and what is wrong."""
     test = Erring(judge, truth, [[NAMES[v] for v in held] for held in datasets], kind, seed)
     strict, strict_seconds = timed(test, "strict")
+    strongest, strongest_seconds = timed(test, "strongest")
     optimal, optimal_seconds = timed(test, "optimal")
     held = [mask_of(map(NAMES.index, names)) for names in strict.datasets]
     decisions = Answers(test, NAMES, ALPHA)
@@ -199,10 +212,12 @@ def run(judge: Judge, truth: int, datasets: Sequence[tuple[int, ...]], kind: str
     fitting = np.flatnonzero(agree.all(axis=0))
     within = [q for q in questions(len(NAMES)) if any((1 << q[0] | 1 << q[1] | q[2]) & ~one == 0 for one in held)]
     cheapest = judge.least_weight(test, within)
-    lists = {"strict": judge.numbers(strict), "optimal": judge.numbers(optimal)}
+    lists = {"strict": judge.numbers(strict), "strongest": judge.numbers(strongest), "optimal": judge.numbers(optimal)}
     violations = []
     if not np.array_equal(lists["strict"], fitting):
         violations.append("strict: not the list of all classes that agree")
+    if not np.array_equal(lists["strongest"], judge.strongest_first(test, within)):
+        violations.append("strongest: not the classes that come first")
     if not len(lists["optimal"]):
         violations.append("optimal: no graph")
     elif not np.array_equal(lists["optimal"], cheapest):
@@ -210,10 +225,11 @@ def run(judge: Judge, truth: int, datasets: Sequence[tuple[int, ...]], kind: str
     violations += conflict_faults(problem, strict, agree)
     return Case(
         figures(judge, lists["strict"], truth, judge.numbers(strict, 1)),
+        figures(judge, lists["strongest"], truth, judge.numbers(strongest, 1)),
         figures(judge, lists["optimal"], truth, judge.numbers(optimal, 1)),
         figures(judge, least_weight(~agree, [r.decision.weight or 0.0 for r in problem.rulings]), truth),
         figures(judge, judge.least_weight(test, list(decisions.results)), truth),
-        {"strict": strict_seconds, "optimal": optimal_seconds},
+        {"strict": strict_seconds, "strongest": strongest_seconds, "optimal": optimal_seconds},
         sum((test.p_value(q) > ALPHA) != judge.separated(q)[truth] for q in within),
         len(decisions.results),
         len(strict.conflicts),
@@ -257,7 +273,13 @@ def averages(lists: Sequence[Figures]) -> list[str]:
     return [f"{best:.2f}", f"{best / MOST:.3f}", f"{np.mean(leading):.2f}" if leading else "–", f"{mean:.2f}", f"{size:.1f}"]
 
 
-LISTS = {"strict": "`strict`", "optimal": "`optimal`", "decisions": "*only decisions*", "searched": "*only tests of the search*"}
+LISTS = {
+    "strict": "`strict`",
+    "strongest": "`strongest`",
+    "optimal": "`optimal`",
+    "decisions": "*only decisions*",
+    "searched": "*only tests of the search*",
+}
 
 
 def comparison(cases: Sequence[Case]) -> list[list[str]]:
@@ -294,14 +316,14 @@ HEAD = ("cases", "list", "best SHD", "normalised", "SHD of the first", "mean SHD
 def facts(cases: Sequence[Case]) -> list[str]:
     """Sentences about one kind of p-values."""
     empty = sum(case.strict is None for case in cases)
-    none = sum(case.optimal is None for case in cases)
+    none = sum(case.optimal is None or case.strongest is None for case in cases)
     conflicts = [case.conflict for case in cases if case.strict is None]
     overruled = [case.overruled for case in cases if case.strict is None]
-    seconds = {name: [case.seconds[name] for case in cases] for name in ("strict", "optimal")}
+    seconds = {name: [case.seconds[name] for case in cases] for name in ("strict", "strongest", "optimal")}
     lines = [
         f"{np.mean([case.wrong for case in cases]):.1f} wrong decisions within the data sets per case on average; "
         f"{np.mean([case.tests for case in cases]):.0f} tests run by the search for local graphs.",
-        f"`strict` finds no graph in {empty} of {len(cases)} cases ({empty / len(cases):.0%}), `optimal` in {none}.",
+        f"`strict` finds no graph in {empty} of {len(cases)} cases ({empty / len(cases):.0%}), `strongest` or `optimal` in {none}.",
         f"A conflict has {min(conflicts)} to {max(conflicts)} decisions (mean {np.mean(conflicts):.1f}); "
         f"{np.mean(overruled):.1f} decisions are overruled on average, over all graphs of a list.",
         *(f"CPU seconds, `{name}`: mean {np.mean(own):.3f}, most {max(own):.3f}." for name, own in seconds.items()),
@@ -350,8 +372,9 @@ four variables in turn, α = {ALPHA}, and a CI test that errs in {WRONG:.0%} of 
 question, so that a question asked twice gets the same answer. Most cases have at least one wrong decision; many of these contradict
 the others, and some do not: then even `resolve="strict"` lists graphs, none of which need be the true one.
 
-Required of every case: `strict` lists exactly the classes that agree with all decisions and `optimal` those of least weight, as an
-enumeration of all {24_259:,} classes finds them; `optimal` lists at least one; no graph agrees with all of `conflicts`, and one does
+Required of every case: `strict` lists exactly the classes that agree with all decisions, `strongest` those whose contradicted weights,
+sorted, come first, and `optimal` those of least weight in all, as an enumeration of all {24_259:,} classes finds them; the latter two list
+at least one; no graph agrees with all of `conflicts`, and one does
 with any of them left out, as the solver and the enumeration both say. {outcome}
 
 SHD counts the marks that differ from the true PAG, {MOST} at most; *normalised* is its share of {MOST}. *Best* is the nearest graph of a

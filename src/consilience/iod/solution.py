@@ -11,8 +11,9 @@ from consilience.graph.graphs import PAG
 from consilience.iod.answers import Answers
 from consilience.iod.clock import Clock, TimeIsUp
 from consilience.iod.evidence import Decision, Ruling
-from consilience.iod.exact.engine import solve_optimal, solve_strict
+from consilience.iod.exact.optimal import solve_optimal
 from consilience.iod.exact.outline import ancestral, outline
+from consilience.iod.exact.strict import solve_strict
 from consilience.iod.exact.strongest import solve_strongest
 from consilience.iod.published.engine import enumerate_pags
 from consilience.iod.published.union import Variant

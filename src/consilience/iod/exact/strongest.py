@@ -24,12 +24,12 @@ from consilience.iod.clock import Clock, Endless, TimeIsUp
 from consilience.iod.evidence import Decision, Ruling
 from consilience.iod.resolution import Resolution
 from consilience.iod.search_problem import SearchProblem
-from consilience.iod.solver.encoding import encode_free, knowledge_program
+from consilience.iod.solver.encoding import encode_free, knowledge_program, price
 from consilience.iod.solver.listing import Listing, list_classes
-from consilience.iod.solver.program import Program
+from consilience.iod.solver.program import PRICE, Program
 from consilience.settings.choices import Resolve
 
-__all__ = ["any_graph", "solve_strongest"]
+__all__ = ["Choice", "any_graph", "solve_strongest"]
 
 SAME_WEIGHT = 9
 """Digits after the point in which weights must agree to count as equal: the same p-value may come out of two orders of the same sum."""
@@ -40,7 +40,7 @@ def solve_strongest(problem: SearchProblem, clock: Clock, limit: int | None) -> 
     clock.words = "taking decisions, strongest first"
     try:
         clock.tick()
-        choice = _Choice(problem, encode_free(problem))
+        choice = Choice(problem, encode_free(problem))
     except TimeIsUp:
         return _at_once(problem)
     try:
@@ -88,7 +88,7 @@ def _strength(decision: Decision) -> float:
 
 
 @dataclass(slots=True, eq=False)
-class _Choice:
+class Choice:
     """Decisions accepted and overruled so far, and a graph that agrees with what is accepted."""
 
     problem: SearchProblem
@@ -100,8 +100,19 @@ class _Choice:
     ties: list[int] = field(default_factory=list)
     """Literals that bound how many decisions of a group of equals fail."""
     overruled: list[Ruling] = field(default_factory=list)
-    cores: dict[Decision, tuple[int, ...]] = field(default_factory=dict)
+    cores: dict[Decision, frozenset[int]] = field(default_factory=dict)
+    """Of a decision that was overruled, literals of stronger ones, and perhaps of ties, that it cannot hold together with."""
     considered: int = 0
+
+    def literals(self) -> dict[Decision, int]:
+        """The literal that says that a decision holds."""
+        first = len(self.problem.decisions)
+        return {ruling.decision: self.program.holds(number) for number, ruling in enumerate(self.problem.weighed, start=first)}
+
+    def let_go(self) -> None:
+        """Give back the literals of ties: a choice that is left open would double the answers."""
+        for literal in self.ties:
+            self.program.withdraw(literal)
 
     def groups(self) -> Iterator[list[tuple[int, Ruling]]]:
         """Literals and decisions, strongest first, equals together."""
@@ -145,7 +156,7 @@ class _Choice:
         elif len(group) == 1:
             ((_, ruling),) = group
             self.overruled.append(ruling)
-            self.cores[ruling.decision] = tuple(known for known in self.program.last_core if known in self.accepted)
+            self.cores[ruling.decision] = self.program.last_core - set(literals)
         else:
             self._decide_tie(group, held, clock)
 
@@ -181,26 +192,29 @@ class _Choice:
         reasons = {
             decision: tuple(sorted((self.accepted[literal].decision for literal in core), key=_strength, reverse=True))
             for decision, core in self.cores.items()
-            if core
+            if core and core <= self.accepted.keys()
         }
         return Resolution(
             Resolve.STRONGEST,
             overruled,
             given_up,
-            self._bound(),
+            min(self.lower() / PRICE, given_up),
             proved=complete,
             undecided=len(self.problem.weighed) - self.considered,
             weakest=min(kept, key=_strength, default=None),
             reasons=reasons,
         )
 
-    def _bound(self) -> float:
-        """What every graph gives up: of each of several disjoint clashes at least the weakest decision, which is the overruled one."""
-        used: set[int] = set()
-        bound = 0.0
+    def lower(self) -> int:
+        """A price that every graph pays: of each contradiction at least the cheapest member, and no decision more than its own price."""
+        left = {literal: price(ruling) for literal, ruling in self.accepted.items()}
+        total = 0
         for ruling in self.overruled:
             core = self.cores.get(ruling.decision)
-            if core is not None and used.isdisjoint(core):
-                used.update(core)
-                bound += _strength(ruling.decision)
-        return bound
+            # A contradiction with a tie says nothing about single decisions: that many of the tie hold is a choice, too.
+            if core is not None and core <= left.keys():
+                least = min([price(ruling), *(left[literal] for literal in core)])
+                total += least
+                for literal in core:
+                    left[literal] -= least
+        return total

@@ -18,7 +18,7 @@ from consilience.iod.search_problem import Literal, SearchProblem
 from consilience.iod.solver.deduction import Deduced
 from consilience.iod.solver.program import PRICE, Program, facts_of
 
-__all__ = ["encode_free", "encode_priced", "encode_separately", "encode_strict", "knowledge_program"]
+__all__ = ["encode_free", "encode_priced", "encode_separately", "encode_strict", "knowledge_program", "price"]
 
 
 def encode_strict(problem: SearchProblem) -> Program | None:
@@ -67,10 +67,15 @@ def encode_priced(problem: SearchProblem) -> Program:
     """What is weighed may be given up at the price of its weight, knowledge may not."""
     first = len(problem.decisions)
     numbered = list(enumerate(problem.weighed, start=first))
-    # A price of 0 would let the solver give a decision up for nothing, and list graphs that differ in it as equals.
-    facts = facts_of("soft", [(number, max(1, round(PRICE * (ruling.decision.weight or 0.0)))) for number, ruling in numbered])
+    facts = facts_of("soft", [(number, price(ruling)) for number, ruling in numbered])
     facts += _latent(problem) + _marginals(problem, numbered) + _knowledge(problem) + facts_of("hard", _rule_numbers(problem))
     return Program(Deduced(problem.n), facts, selection_bias=problem.selection_bias, weighed=True)
+
+
+def price(ruling: Ruling) -> int:
+    """A decision's weight in the solver's whole numbers."""
+    # A price of 0 would let the solver give a decision up for nothing, and list graphs that differ in it as equals.
+    return max(1, round(PRICE * (ruling.decision.weight or 0.0)))
 
 
 def encode_free(problem: SearchProblem) -> Program:

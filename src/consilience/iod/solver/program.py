@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import cache
 from importlib.resources import files
@@ -13,7 +13,7 @@ import clingo
 from consilience.graph.marks import ARROW, TAIL
 from consilience.graph.marksets import MarkSets
 from consilience.graph.triples import triples_with_order_marks
-from consilience.iod.clock import Clock, TimeIsUp
+from consilience.iod.clock import Clock
 from consilience.iod.solver.deduction import Deduced
 
 __all__ = ["PRICE", "Feature", "Marks", "Program", "facts_of"]
@@ -72,9 +72,7 @@ class Program:
         perhaps = [(x, y) for x, y in ordered if not (deduced.ancestor[x] | deduced.never[x]) >> y & 1]
         basis = facts_of("may", pairs) + facts_of("maximal", pairs) + facts_of("sure", sure) + facts_of("perhaps", perhaps)
         basis += facts_of("selectable", [(v,) for v in range(n) if selection_bias and not deduced.pointed >> v & 1])
-        # Branch and bound with linear steps: every answer is better than the last, so there is a best one whenever time is up.
-        # Strategies that start from unsatisfiable cores come from the other side and have no answer before the last.
-        self._control = clingo.Control(["--warn=none", "--models=0", "--opt-strategy=bb,lin"])
+        self._control = clingo.Control(["--warn=none", "--models=0"])
         self._control.add("base", [], basis + facts + _rules(weighed=weighed))
         self._control.ground([("base", [])])
         self._adjacent = self._literals("adj", 2)
@@ -88,14 +86,19 @@ class Program:
         found = self._control.symbolic_atoms.by_signature(name, arity)
         return {tuple(term.number for term in atom.symbol.arguments): atom.literal for atom in found}
 
-    def _configure(self, optimise: str | None = None, enumerate_by: str = "auto") -> None:
+    def _configure(self, optimise: str | None = None, enumerate_by: str = "auto", strategy: str = "bb,lin", dead_ends: int = -1) -> None:
         solve: Any = self._control.configuration.solve
         solve.opt_mode = optimise or ("ignore" if self.bound is None else f"enum,{self.bound}")
         solve.enum_mode = enumerate_by
+        solve.solve_limit = str(dead_ends)
+        solver: Any = self._control.configuration.solver
+        solver.opt_strategy = strategy
 
-    def _models(self, assumptions: Sequence[int], clock: Clock) -> Generator[clingo.Model]:
+    def _models(
+        self, assumptions: Sequence[int], clock: Clock, on_unsat: Callable[[Sequence[int]], None] | None = None
+    ) -> Generator[clingo.Model]:
         # Asynchronous, or nobody could look at the clock, and no exception could leave, until the solver is done.
-        with self._control.solve(assumptions=list(assumptions), yield_=True, async_=True) as handle:
+        with self._control.solve(assumptions=list(assumptions), yield_=True, async_=True, on_unsat=on_unsat) as handle:
             while True:
                 handle.resume()
                 while not handle.wait(TICK):
@@ -188,23 +191,21 @@ class Program:
         self._alternatives.add(atom)
         return atom
 
-    def optimum(self, clock: Clock, most: int | None = None) -> tuple[int, bool, MarkSets] | None:
-        """The least weight of decisions that have to be given up, whether it is proved, and a MAG; if time runs out, the best so far.
+    def cheaper(self, clock: Clock, than: int, assumptions: Sequence[int] = (), dead_ends: int = -1) -> Iterator[MarkSets]:
+        """MAGs that give up less than a weight, each less than the one before. After so many dead ends no more are looked for."""
+        # Branch and bound with linear steps: every answer is better than the last, so there is a best one whenever time is up.
+        self._configure(f"opt,{than - 1}", dead_ends=dead_ends)
+        for model in self._models(assumptions, clock):
+            yield self._graph(model)
 
-        ``most`` is a weight that suffices, if one is known: nothing worse is looked at. None if there is no answer whatever is given up.
+    def cheapest(self, clock: Clock, than: int, told: Callable[[int], None]) -> Iterator[MarkSets]:
+        """The same from the other side: ``told`` hears of weights that every answer gives up. If it ends, there is nothing cheaper.
+
+        It starts from contradictions, those of dear decisions first.
         """
-        self._configure("opt" if most is None else f"opt,{most}")
-        best: int | None = None
-        graph = MarkSets.empty(self.n)
-        try:
-            for model in self._models((), clock):
-                best, graph = model.cost[0] if model.cost else 0, self._graph(model)
-                clock.words = f"weighing decisions against each other (at most {best / PRICE:.2f} to be given up)"
-        except TimeIsUp:
-            if best is None:
-                raise
-            return best, False, graph
-        return None if best is None else (best, True, graph)
+        self._configure(f"opt,{than - 1}", strategy="usc,oll,7")
+        for model in self._models((), clock, lambda lower: told(lower[0])):
+            yield self._graph(model)
 
     def features(self) -> dict[Feature, int]:
         """Edges, marks and ancestral relations that answers may have, and the literals that say so; what is missing, no answer has."""

@@ -13,7 +13,7 @@ neither on the order of the variables nor on that of the data sets: it is the se
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
@@ -22,17 +22,24 @@ from consilience.graph.marks import ARROW
 from consilience.graph.marksets import MarkSets
 from consilience.iod.clock import Clock, Endless, TimeIsUp
 from consilience.iod.evidence import Decision, Ruling
+from consilience.iod.exact.marginal import contradiction, neighbourhoods
 from consilience.iod.resolution import Resolution
 from consilience.iod.search_problem import SearchProblem
 from consilience.iod.solver.encoding import encode_free, knowledge_program, price
 from consilience.iod.solver.listing import Listing, list_classes
-from consilience.iod.solver.program import PRICE, Program
+from consilience.iod.solver.program import PRICE, Met, Program
 from consilience.settings.choices import Resolve
 
 __all__ = ["Choice", "any_graph", "solve_strongest"]
 
 SAME_WEIGHT = 9
 """Digits after the point in which weights must agree to count as equal: the same p-value may come out of two orders of the same sum."""
+FEW_VARIABLES = 8
+"""Contradictions are looked for among so many variables first."""
+DEAD_ENDS = (300, 300, 1000, 2000, 4000, 8000, 16000)
+"""Dead ends of the solver after which it is asked something easier. A thousand take it up to four seconds with fourteen variables."""
+MARGINAL_DEAD_ENDS = 2000
+"""The same where something easier is asked: there they take tenths of a second."""
 
 
 def solve_strongest(problem: SearchProblem, clock: Clock, limit: int | None) -> tuple[Listing, Resolution]:
@@ -149,27 +156,64 @@ class Choice:
         return True
 
     def _decide(self, group: Sequence[tuple[int, Ruling]], clock: Clock) -> None:
-        held = [*self.accepted, *self.ties]
-        literals = [literal for literal, _ in group]
-        if self._take(self.program.first(clock, [*held, *literals])):
+        core = self._clash(group, clock)
+        if core is None:
             self.accepted |= dict(group)
         elif len(group) == 1:
-            ((_, ruling),) = group
-            self.overruled.append(ruling)
-            self.cores[ruling.decision] = self.program.last_core - set(literals)
+            self._overrule(group[0][1], core)
         else:
-            self._decide_tie(group, held, clock)
+            self._decide_tie(group, clock)
 
-    def _decide_tie(self, group: Sequence[tuple[int, Ruling]], held: Sequence[int], clock: Clock) -> None:
-        """Keep as many as can be. Which ones may differ from graph to graph."""
+    def _overrule(self, ruling: Ruling, core: Iterable[int]) -> None:
+        self.overruled.append(ruling)
+        self.cores[ruling.decision] = frozenset(core)
+
+    def _clash(self, group: Sequence[tuple[int, Ruling]], clock: Clock) -> list[int] | None:
+        """Literals of what is held with which decisions cannot hold together; None if they can, and the graph at hand then has them.
+
+        The solver is asked for a graph, for a while; then for contradictions among fewer variables; then for longer, and among more.
+        """
+        wanted = [ruling for _, ruling in group]
         literals = [literal for literal, _ in group]
-        for most in range(1, len(group) + 1):
-            bound = self.program.at_most_denied(literals, most)
-            if self._take(self.program.first(clock, [*held, bound])):
+        for size, dead_ends in enumerate(DEAD_ENDS, start=FEW_VARIABLES - 1):
+            if size >= self.problem.n:
+                break
+            if size >= FEW_VARIABLES:
+                for variables in neighbourhoods(wanted, list(self.accepted.values()), self.problem.n, size):
+                    clock.tick()
+                    found = contradiction(self.problem, wanted, self.accepted, variables, clock, MARGINAL_DEAD_ENDS)
+                    if found is not None:
+                        return found
+            met = self._meet(literals, clock, dead_ends)
+            if met.mag is not None or met.core is not None:
+                return met.core
+        return self._meet(literals, clock).core
+
+    def _meet(self, literals: Sequence[int], clock: Clock, dead_ends: int = -1) -> Met:
+        """Decisions together with what is held; the core is of the latter."""
+        met = self.program.meet(clock, [*self.accepted, *self.ties, *literals], dead_ends)
+        self._take(met.mag)
+        return met if met.core is None else Met(None, [literal for literal in met.core if literal not in literals])
+
+    def _decide_tie(self, group: Sequence[tuple[int, Ruling]], clock: Clock) -> None:
+        """Keep as many as can be. Which ones may differ from graph to graph."""
+        possible = []
+        for one in group:  # what cannot be kept alone cannot be kept with others
+            core = self._clash([one], clock)
+            if core is None:
+                possible.append(one)
+            else:
+                self._overrule(one[1], core)
+        if len(possible) < len(group) and (not possible or self._clash(possible, clock) is None):
+            self.accepted |= dict(possible)
+            return
+        for most in range(1, len(possible) + 1):
+            bound = self.program.at_most_denied([literal for literal, _ in possible], most)
+            if self._take(self.program.first(clock, [*self.accepted, *self.ties, bound])):
                 self.ties.append(bound)
                 break
             self.program.withdraw(bound)
-        self.overruled += [ruling for _, ruling in group if ruling.decision in self.contradicted]
+        self.overruled += [ruling for _, ruling in possible if ruling.decision in self.contradicted]
 
     def listing(self, clock: Clock, limit: int | None) -> Listing:
         """All classes that agree with what is accepted; the graph at hand, if there is no time for more."""

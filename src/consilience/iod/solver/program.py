@@ -16,7 +16,7 @@ from consilience.graph.triples import triples_with_order_marks
 from consilience.iod.clock import Clock
 from consilience.iod.solver.deduction import Deduced
 
-__all__ = ["PRICE", "Feature", "Marks", "Program", "facts_of"]
+__all__ = ["PRICE", "Feature", "Marks", "Met", "Program", "facts_of"]
 
 Feature = tuple[str, int, int]
 """("edge", x, y), x < y; ("arrow" or "tail", x, y), a mark at y on the edge x–y; or ("cause", x, y): x is an ancestor of y."""
@@ -55,6 +55,13 @@ class Marks(NamedTuple):
     tails: set[tuple[int, ...]]
 
 
+class Met(NamedTuple):
+    """A MAG that has what was assumed, or what of it contradicts itself; neither if that stayed open."""
+
+    mag: MarkSets | None
+    core: list[int] | None
+
+
 class Program:
     """MAGs over nodes 0 … n-1 that satisfy ``facts`` under the rules of the ``.lp`` files.
 
@@ -65,7 +72,6 @@ class Program:
     def __init__(self, deduced: Deduced, facts: str, *, selection_bias: bool = False, weighed: bool = False) -> None:
         self.n = n = deduced.n
         self.bound: int | None = None
-        self.last_core: frozenset[int] = frozenset()
         pairs = [(x, y) for x in range(n) for y in range(x + 1, n) if not deduced.apart[x] >> y & 1]
         ordered = [(x, y) for x in range(n) for y in range(n)]
         sure = [(x, y) for x, y in ordered if deduced.ancestor[x] >> y & 1]
@@ -156,24 +162,22 @@ class Program:
 
     def core(self, clock: Clock, assumptions: Sequence[int]) -> list[int] | None:
         """Some of ``assumptions`` that no MAG has together; None if one has all of them."""
-        self._configure("ignore")
-        with self._control.solve(assumptions=list(assumptions), yield_=True, async_=True) as handle:
-            while not handle.wait(TICK):
-                clock.tick()
-            return None if handle.model() is not None else list(handle.core())
+        return self.meet(clock, assumptions).core
 
     def first(self, clock: Clock, assumptions: Sequence[int]) -> MarkSets | None:
-        """A MAG that has all ``assumptions``. None if there is none; some of them that no MAG has together are then in ``last_core``."""
-        self._configure("ignore")
+        """A MAG that has all ``assumptions``; None if there is none."""
+        return self.meet(clock, assumptions).mag
+
+    def meet(self, clock: Clock, assumptions: Sequence[int], dead_ends: int = -1) -> Met:
+        """A MAG that has all ``assumptions``, or some of them that no MAG has together; neither after so many dead ends."""
+        self._configure("ignore", dead_ends=dead_ends)
         with self._control.solve(assumptions=list(assumptions), yield_=True, async_=True) as handle:
             while not handle.wait(TICK):
                 clock.tick()
             model = handle.model()
             if model is not None:
-                return self._graph(model)
-            self.last_core = frozenset(handle.core())
-        clock.tick()
-        return None
+                return Met(self._graph(model), None)
+            return Met(None, None if handle.get().unknown else list(handle.core()))
 
     def require(self, literal: int) -> None:
         """From now on, every answer has it."""

@@ -243,7 +243,9 @@ def _declared(column: pl.Series, kind: str | Kind | None, levels: list[Any] | No
     """Kind, reason, levels in order, and what stands against using the column so."""
     kinds = {} if kind is None else {column.name: kind}
     try:
-        found = declare(pl.DataFrame([column]), "this table", kinds, {} if levels is None else {column.name: levels})[column.name]
+        found = declare(pl.DataFrame({column.name: column}), "this table", kinds, {} if levels is None else {column.name: levels})[
+            column.name
+        ]
     except ConsilienceError as error:
         wanted = Kind(kind) if kind is not None and str(kind) in set(Kind) else None
         return wanted, "declared" if wanted else "", tuple(level_label(level) for level in levels or ()), str(error)

@@ -11,7 +11,7 @@ from consilience.iod.wording import counted, format_p
 if TYPE_CHECKING:  # a Discovery writes itself with these modules
     from consilience.iod.discovery import Discovery
 
-__all__ = ["Column", "ci_table", "decision_counts", "table"]
+__all__ = ["DECISIONS", "Column", "ci_table", "decision_counts", "decision_of", "note_of", "table"]
 
 MOST_ROWS = 5000
 """Tests on the page: some two megabytes of table; more would make it slow."""
@@ -52,8 +52,8 @@ def ci_table(found: Discovery) -> Html:
     for x, y, given, p, n, sites, informative, reason, converged in tests.select(
         "x", "y", "given", "p_value", "n", "contributors", "informative", "reason", "converged"
     ).iter_rows():
-        decision = _decision(p, found.alpha, informative=informative)
-        note = "; ".join(words for words in (reason, "" if converged else "did not converge") if words)
+        decision = decision_of(p, found.alpha, informative=informative)
+        note = note_of(reason, converged=converged)
         rows.append(
             el(
                 "tr",
@@ -86,12 +86,28 @@ def ci_table(found: Discovery) -> Html:
 def decision_counts(found: Discovery) -> dict[str, int]:
     """How many tests ended in which decision."""
     tests = found.tests.select("p_value", "informative").iter_rows()
-    decisions = [_decision(p, found.alpha, informative=informative) for p, informative in tests]
+    decisions = [decision_of(p, found.alpha, informative=informative) for p, informative in tests]
     return {decision: decisions.count(decision) for decision in DECISIONS}
 
 
-def _decision(p: float, alpha: float, *, informative: bool) -> str:
-    return DECISIONS[2] if not informative else DECISIONS[0] if p > alpha else DECISIONS[1]
+def decision_of(p: float | None, alpha: float, *, informative: bool) -> str:
+    """What a test says at a level.
+
+    >>> decision_of(0.3, 0.05, informative=True), decision_of(0.05, 0.05, informative=True), decision_of(1.0, 0.05, informative=False)
+    ('independent', 'dependent', 'uninformative')
+    """
+    if not informative or p is None:
+        return DECISIONS[2]
+    return DECISIONS[0] if p > alpha else DECISIONS[1]
+
+
+def note_of(reason: str, *, converged: bool) -> str:
+    """What else is to be said of a test.
+
+    >>> note_of("too few rows", converged=False)
+    'too few rows; did not converge'
+    """
+    return "; ".join(words for words in (reason, "" if converged else "did not converge") if words)
 
 
 def _choices(names: Sequence[str]) -> Html:

@@ -53,7 +53,7 @@ def bound_names(file: Path) -> set[str]:
             names.update(leaf.id for target in node.targets for leaf in ast.walk(target) if isinstance(leaf, ast.Name))
         elif isinstance(node, ast.AnnAssign):
             names.update(leaf.id for leaf in ast.walk(node.target) if isinstance(leaf, ast.Name))
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.add(node.name)
     return names
 

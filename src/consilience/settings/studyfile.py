@@ -115,7 +115,7 @@ def read_study(path: Path, needs: Sequence[str] = ()) -> StudyFile:
 def parse_study(text: str, path: Path, needs: Sequence[str] = ()) -> StudyFile:
     """The same from text that is there already; ``path`` is what it is called in messages.
 
-    >>> parse_study('[variables]\\nage = "continuous"', Path("trial.toml")).name
+    >>> parse_study('variables.age = "continuous"', Path("trial.toml")).name
     'trial'
     """
     try:

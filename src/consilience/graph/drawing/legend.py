@@ -44,8 +44,9 @@ def sample_picture(line: Line) -> str:
     >>> sample_picture(Line("", "", 1, 2, "a mark"))[:62]
     '<svg class="consilience-graph sample" viewBox="-2 -8 44 16" wi'
     """
-    shape = _sample(line, 0.0, 0.0)
-    return f'<svg class="consilience-graph sample" viewBox="-2 -8 {SAMPLE + 4:g} 16" width="{SAMPLE + 4:g}" height="16" aria-hidden="true">{shape}</svg>'
+    wide = SAMPLE + 4.0
+    head = f'<svg class="consilience-graph sample" viewBox="-2 -8 {wide:g} 16" width="{wide:g}" height="16" aria-hidden="true">'
+    return f"{head}{_sample(line, 0.0, 0.0)}</svg>"
 
 
 def _width(entry: Line | str) -> float:

@@ -15,16 +15,19 @@ import numpy as np
 
 from consilience.graph.marks import NONE
 from consilience.iod.report.reasons import Asked, Reasons
-from consilience.iod.report.sentences import left_open
+from consilience.iod.report.sentences import isolated, left_open
 from consilience.iod.report.tables import DECISIONS, decision_of, note_of
 from consilience.iod.summary import ALL, EITHER, MARKS, NO, SOME
-from consilience.iod.wording import counted, format_p
+from consilience.iod.wording import counted
 
 if TYPE_CHECKING:  # a Discovery writes itself with these modules
     from consilience.iod.discovery import Discovery
+    from consilience.iod.evidence import Decision
 
 __all__ = ["Fact", "Pairs", "Story", "in_a_row"]
 
+FEW = 2
+"""Stronger decisions that are told with an overruled one; often it clashes with dozens taken together."""
 MARK_WORDS = {"arrow": "an arrowhead", "tail": "a tail", "circle": "a circle"}
 
 
@@ -39,8 +42,8 @@ class Fact(NamedTuple):
 class Story:
     """All that is said of a pair.
 
-    ``status`` is "all", "some", "none" or "unknown", and "nothing" where there is no graph; ``often`` says it in few words. ``count`` is the
-    number of listed graphs that join the two.
+    ``status`` is "all", "some", "none" or "unknown", and "nothing" where there is no graph; ``often`` says it in few words. ``count`` is
+    the number of listed graphs that join the two.
     """
 
     x: str
@@ -68,9 +71,7 @@ class Pairs:
         self.found = found
         self.labels = found.summary.labels
         self._place = {name: place for place, name in enumerate(self.labels)}
-        self._rows: dict[tuple[str, str], dict[str, Any]] = {
-            (row["x"], row["y"]): row for row in found.summary.frame.iter_rows(named=True)
-        }
+        self._rows: dict[tuple[str, str], dict[str, Any]] = {(row["x"], row["y"]): row for row in found.summary.frame.iter_rows(named=True)}
         self._listed = _counts(found, self.labels)
         self._tests = _tests(found)
         self._missing: dict[frozenset[str], int] = defaultdict(int)
@@ -110,15 +111,17 @@ class Pairs:
         shared = row[f"mark_at_{end}"]
         if shared in ("arrow", "tail"):
             every = row["edge"] == ALL
+            why = f" {self._reasons.why(here, there, shared)}" if every else ""
+            here, there = isolated(here), isolated(there)
             where = "in every graph" if every else "wherever they are joined"
             if shared == "arrow":
                 means = f"{here} is not a cause of {there}"
             else:
                 means = f"{here} is a cause of {there}, directly or through others"
                 means += " (or of who is in the data)" if self.found.selection_bias else ""
-            why = f" {self._reasons.why(here, there, shared)}" if every else ""
             return f"{MARK_WORDS[shared].capitalize()} {where}: {means}{'' if every else ' there'}.{why}"
         listed = self._listed_marks(here, there)
+        here, there = isolated(here), isolated(there)
         if shared == EITHER:
             if self.found.complete and len(listed) == 1:
                 return f"{listed[0].capitalize()}: the tests leave open whether {here} is a cause of {there}."
@@ -154,8 +157,7 @@ class Pairs:
         facts, pair = [], {x, y}
         for decision in self.found.overruled:
             if {decision.x, decision.y} == pair:
-                stronger = in_a_row([one.text for one in self.found.resolution.reasons.get(decision, ())], "; ")
-                facts.append(Fact("Overruled", f"{decision.text}.{f' It cannot hold together with: {stronger}.' if stronger else ''}"))
+                facts.append(Fact("Overruled", f"{decision.text}.{_clash(self.found.resolution.reasons.get(decision, ()))}"))
         facts += [
             Fact("In conflict", f"{decision.text}, which cannot hold together with other decisions.")
             for decision in self.found.conflicts
@@ -214,13 +216,22 @@ def _of_the_list(listed: Sequence[str]) -> str:
     return f" Among the graphs that are listed: {in_a_row(listed)}." if listed else ""
 
 
+def _clash(stronger: Sequence[Decision]) -> str:
+    """What an overruled decision cannot hold together with; where that is much, how much."""
+    if not stronger:
+        return ""
+    if len(stronger) > FEW:
+        return f" It cannot hold together with {len(stronger):,} stronger decisions; the list of conflicts has them."
+    return f" It cannot hold together with: {'; '.join(one.text for one in stronger)}."
+
+
 def _causes(row: dict[str, Any]) -> list[Fact]:
     """Who causes whom along any path, where no edge says it."""
     said = []
     for cause, effect, end, status in (("x", "y", "x", row["x_causes_y"]), ("y", "x", "y", row["y_causes_x"])):
         by_edge = row["edge"] == ALL and row[f"mark_at_{end}"] in ("arrow", "tail")
         if status in (ALL, NO) and not by_edge:
-            said.append((row[cause], row[effect], status))
+            said.append((isolated(row[cause]), isolated(row[effect]), status))
     if [status for *_, status in said] == [NO, NO]:
         return [Fact("Causes", "In no graph is either a cause of the other, not even through others.")]
     return [

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from consilience.iod.report.sentences import isolated
 from consilience.iod.summary import ALL, NO
 from consilience.iod.wording import format_p
 
@@ -47,7 +48,7 @@ class Asked(NamedTuple):
     @property
     def condition(self) -> str:
         """What was given, to be put behind "independent"."""
-        return f" given {', '.join(self.given)}" if self.given else ""
+        return f" given {', '.join(map(isolated, self.given))}" if self.given else ""
 
 
 class Reasons:
@@ -80,14 +81,16 @@ class Reasons:
         if mark == "arrow" and self._all(there, here) and self._all(third, here) and self._apart(there, third):
             for test in self._separations.get(frozenset((there, third)), ()):
                 if here not in test.given and self._mark(third, here) == "arrow":
-                    return f"{there} and {third} are independent{test.condition} ({test.words}), and both are joined to {here}"
+                    a, b, at = map(isolated, (there, third, here))
+                    return f"{a} and {b} are independent{test.condition} ({test.words}), and both are joined to {at}"
         # R1: third *-> v --> w, where this end is v (a tail) or w (an arrowhead)
         v, w = (here, there) if mark == "tail" else (there, here)
         if self._all(third, v) and self._apart(third, w) and self._mark(third, v) == "arrow":
             for test in self._separations.get(frozenset((third, w)), ()):
                 if v in test.given:
-                    rest = f"so what comes to {v} from {third} goes on to {w}"
-                    return f"{v} is not a cause of {third}, and {third} and {w} are independent{test.condition} ({test.words}); {rest}"
+                    a, b, c = map(isolated, (third, v, w))
+                    apart = f"{a} and {c} are independent{test.condition} ({test.words})"
+                    return f"{b} is not a cause of {a}, and {apart}; so what comes to {b} from {a} goes on to {c}"
         return ""
 
     def _row(self, a: str, b: str) -> Mapping[str, Any]:

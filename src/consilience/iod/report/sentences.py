@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+from unicodedata import bidirectional
 
 from consilience.graph.marks import ARROW, CIRCLE, TAIL
 from consilience.graph.mixed import Edge
@@ -15,7 +16,7 @@ from consilience.iod.wording import counted
 if TYPE_CHECKING:  # a Discovery writes itself with these modules
     from consilience.iod.discovery import Discovery
 
-__all__ = ["certain", "edge_sentence", "edges_in_words", "left_open", "shared_edges", "title"]
+__all__ = ["certain", "edge_sentence", "edges_in_words", "isolated", "left_open", "shared_edges", "title"]
 
 
 def title(found: Discovery) -> str:
@@ -76,9 +77,7 @@ def certain(found: Discovery) -> list[Html]:
         return []
     rows = found.summary.frame.iter_rows(named=True)
     sentences = [
-        _sentence(row, selection=found.selection_bias)
-        for row in rows
-        if row["edge"] == "all" and not left_open(found, row["x"], row["y"])
+        _sentence(row, selection=found.selection_bias) for row in rows if row["edge"] == "all" and not left_open(found, row["x"], row["y"])
     ]
     return [sentence for _, sentence in sorted((one for one in sentences if one is not None), key=lambda one: one[0])]
 
@@ -88,6 +87,16 @@ def left_open(found: Discovery, x: str, y: str) -> bool:
     return found.knowledge is not None and {x, y} <= set(found.knowledge.exogenous)
 
 
+def isolated(name: str) -> str:
+    """A name in a plain sentence; one that runs from right to left is set apart, lest it turn the words around it.
+
+    >>> isolated("Age"), len(isolated("\u05d2\u05d9\u05dc"))
+    ('Age', 5)
+    """
+    turned = any(bidirectional(letter) in ("R", "AL", "RLE", "RLO", "RLI") for letter in name)
+    return f"\u2068{name}\u2069" if turned else name
+
+
 def edge_sentence(edge: Edge, *, selection: bool = False) -> str:
     """What an edge of a PAG says.
 
@@ -95,7 +104,7 @@ def edge_sentence(edge: Edge, *, selection: bool = False) -> str:
     >>> edge_sentence(PAG.parse("A --> B").edges[0])
     'A is a cause of B, directly or through others.'
     """
-    a, b, ends = edge.a, edge.b, (edge.at_a, edge.at_b)
+    a, b, ends = isolated(edge.a), isolated(edge.b), (edge.at_a, edge.at_b)
     if ARROW in ends and TAIL in ends:
         near, far = (a, b) if edge.at_a == TAIL else (b, a)
         return f"{near} is a cause of {far}, directly or through others{' (or of who is in the data)' * selection}."

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from consilience.service.server.services import Services
 from consilience.service.store import Event, StudyRow
-from consilience.web.pages.server.event_words import CHATTER, words_of
+from consilience.web.pages.server.event_words import CHATTER, stamp, words_of
 from consilience.web.pages.server.life import steps
 from consilience.web.pages.server.visit import Visit, shows
 from consilience.wording import counted
@@ -29,6 +29,11 @@ class Entry:
     who: str
     what: str
 
+    @property
+    def stamp(self) -> str:
+        """When, to the second."""
+        return stamp(self.time)
+
 
 def entries_of(services: Services, row: StudyRow) -> list[Entry]:
     """All lines, the latest first; rounds, tests and stages of a run are counted where they happened."""
@@ -46,19 +51,22 @@ def _all_events(services: Services, study: str) -> Iterator[Event]:
 
 
 def _lines(events: Iterator[Event], *, owned: bool) -> Iterator[Entry]:
-    counts, latest = {"round": 0, "tests": 0, "stage": 0}, 0.0
+    rounds, tests, latest = 0, 0, 0.0
     for event in events:
         if event.kind in CHATTER:
-            counts[event.kind] += int(event.body.get("tests", 1)) if event.kind == "tests" else 1
+            rounds, tests = rounds + (event.kind == "round"), tests + int(event.body.get("tests", 0))
             latest = event.time
             continue
-        if latest:
-            yield Entry(latest, "run", f"{counted(counts['tests'], 'test')} in {counted(counts['round'], 'round')}")
-            counts, latest = dict.fromkeys(counts, 0), 0.0
+        yield from _work(rounds, tests, latest)
+        rounds, tests = 0, 0
         if not (owned and event.kind in SAME):
             yield Entry(event.time, str(event.body.get("site", "server")), words_of(event))
-    if latest:
-        yield Entry(latest, "run", f"{counted(counts['tests'], 'test')} in {counted(counts['round'], 'round')}")
+    yield from _work(rounds, tests, latest)
+
+
+def _work(rounds: int, tests: int, latest: float) -> Iterator[Entry]:
+    if rounds or tests:
+        yield Entry(latest, "server", f"{counted(tests, 'test')} in {counted(rounds, 'round')}")
 
 
 def _audit(visit: Visit) -> Response:

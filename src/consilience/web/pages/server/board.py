@@ -9,7 +9,7 @@ from threading import Lock
 
 from consilience.service.server.services import Services
 from consilience.service.store import Event, State, StudyRow
-from consilience.web.pages.server.event_words import CHATTER, words_of
+from consilience.web.pages.server.event_words import CHATTER, stamp, words_of
 from consilience.web.rendering import fragment
 
 __all__ = ["Board", "Boards", "Standing"]
@@ -31,7 +31,7 @@ class Board:
     stage: str = ""
     began: float = 0.0
     latest: float = 0.0
-    lines: deque[tuple[float, str]] = field(default_factory=lambda: deque(maxlen=LINES))
+    lines: deque[tuple[str, str]] = field(default_factory=lambda: deque(maxlen=LINES))
 
     def add(self, event: Event) -> None:
         """One more event."""
@@ -43,7 +43,7 @@ class Board:
         elif event.kind == "run":
             self.began = self.began or event.time
         if event.kind not in CHATTER:
-            self.lines.appendleft((event.time, words_of(event)))
+            self.lines.appendleft((stamp(event.time), words_of(event)))
 
 
 @dataclass(frozen=True, slots=True)

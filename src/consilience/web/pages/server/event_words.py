@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from consilience.service.store import Event
 from consilience.web.rendering import size
 from consilience.wording import counted
 
-__all__ = ["CHATTER", "words_of"]
+__all__ = ["CHATTER", "stamp", "words_of"]
 
 CHATTER = frozenset({"round", "tests", "stage"})
 """Kinds of events that a run makes by the hundred; the audit log counts them."""
@@ -43,6 +44,15 @@ _WORDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
 
 def _gone(body: Mapping[str, Any]) -> str:
     return f"; {body['gone']} was gone" if body.get("gone") else ""
+
+
+def stamp(time: float) -> str:
+    """When something happened, to the second: a log is read line against line.
+
+    >>> stamp(0.0)
+    '1970-01-01 00:00:00 UTC'
+    """
+    return f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def words_of(event: Event) -> str:

@@ -25,7 +25,8 @@ FATES = {
     Fate.TOO_FEW: ("too few sites", "bad"),
     Fate.NEVER: ("never", "bad"),
 }
-MOST_NAMED = 60
+FEW = 12
+"""So many pairs are named in a sentence; more are a list that is opened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ def _lobby(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200, in
         matrix=matrix_of(overlap) if overlap else None,
         fates=FATES,
         groups=[(fate, overlap.of(fate)) for fate in Fate] if overlap else [],
-        most=MOST_NAMED,
+        few=FEW,
     )
 
 

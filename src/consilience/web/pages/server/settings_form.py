@@ -16,6 +16,7 @@ from consilience.settings.declaration import NETWORK_SETTINGS, OVER_A_NETWORK
 from consilience.settings.field import Setting
 from consilience.web.forms import Form, Trouble
 from consilience.web.pages.server.variables_form import join_words, split_words
+from consilience.web.rendering import duration
 
 __all__ = ["DANGERS", "Control", "controls_of", "dangers_of", "plain", "read_settings"]
 
@@ -92,7 +93,8 @@ class Control:
             parts.append(f"May be {self.setting.range_in_words()}.")
         if self.kind == "lines":
             parts.append("One line a tier, variables with commas between them." if _nested(self.setting) else "One line each.")
-        parts.append(f"Default: {self.default or 'none'}.")
+        seconds = f" ({duration(self.setting.default)})" if self.name.endswith("_seconds") or self.name == "time_limit" else ""
+        parts.append(f"Default: {self.default or 'none'}{seconds}.")
         if self.name in OVER_A_NETWORK and OVER_A_NETWORK[self.name].default is not msgspec.NODEFAULT:
             parts.append(f"Over a network so, because {OVER_A_NETWORK[self.name].why}.")
         return " ".join(parts)

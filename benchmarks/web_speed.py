@@ -8,20 +8,23 @@ of a study with 30 variables under 200 ms; progress at least every second; 200 o
 
 from __future__ import annotations
 
+import asyncio
 import statistics
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 
+import httpx
 import numpy as np
 import polars as pl
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from consilience.service.tls import client_context
+from consilience.web.trial_tables import synthetic_tables
 from tests.system.crowd import memory
-from tests.system.processes import Server, declaration, enrol, running
+from tests.system.processes import Agent, Server, declaration, enrol, running
 from tests.system.proxy import delaying
 from tests.web.apps import App
 from tests.web.visitor import Visitor, at_app, at_server
@@ -97,45 +100,59 @@ def pages(visitor: Visitor, study: str) -> None:
         line(f"page {part or '/'} with {VARIABLES} variables", words, "200 ms", good=statistics.median(times) < 0.2)
 
 
-def progress(server: Server, visitor: Visitor, study: str, watchers: int = 200) -> None:
-    """The gaps between two pieces of news on a progress page, and the server's memory under many of them."""
+async def _watch(server: Server, visitor: Visitor, study: str, watchers: int) -> tuple[list[float], list[int], list[str]]:
+    """``watchers`` progress pages over a run; when one of them had news, and the server's memory before, with all of them open, after."""
     assert server.process is not None
     pid, news, failed = server.process.pid, list[float](), list[str]()
-    stop = threading.Event()
+    context = client_context((server.home / "tls.crt").read_text())
+    limits = httpx.Limits(max_connections=None)
+    async with httpx.AsyncClient(
+        base_url=server.url, verify=context, limits=limits, cookies=visitor.client.cookies, trust_env=False
+    ) as client:
 
-    def watch(*, mine: bool) -> None:
-        try:
-            with visitor.client.stream("GET", f"/studies/{study}/live", timeout=60.0) as reply:
-                reply.raise_for_status()
-                for text in reply.iter_lines():
-                    if mine and text.startswith("event: replace"):
-                        news.append(time.monotonic())
-                    if stop.is_set():
-                        return
-        except Exception as error:  # noqa: BLE001  whatever it is, it is counted
-            if not stop.is_set():
+        async def page(*, mine: bool) -> None:
+            try:
+                async with client.stream("GET", f"/studies/{study}/live", timeout=120.0) as reply:
+                    reply.raise_for_status()
+                    async for text in reply.aiter_lines():
+                        if mine and text.startswith("event: replace"):
+                            news.append(time.monotonic())
+            except (httpx.HTTPError, OSError) as error:
                 failed.append(repr(error))
 
-    before = memory(pid)
-    threads = [threading.Thread(target=watch, kwargs={"mine": k == 0}, daemon=True) for k in range(watchers)]
-    for thread in threads:
-        thread.start()
-        time.sleep(0.005)
-    time.sleep(3.0)
-    early = memory(pid)
-    server.do("POST", f"/studies/{study}/start")
-    server.wait(study, 300)
-    late = memory(pid)
-    stop.set()
-    for thread in threads:
-        thread.join(5)
-    gaps = np.diff(news)
+        used = [memory(pid)]
+        tasks = [asyncio.create_task(page(mine=k == 0)) for k in range(watchers)]
+        await asyncio.sleep(8.0)
+        used.append(memory(pid))
+        await asyncio.to_thread(server.do, "POST", f"/studies/{study}/start")
+        await asyncio.to_thread(server.wait, study, 300)
+        await asyncio.wait(tasks, timeout=10)
+        used.append(memory(pid))
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    return news, used, failed
+
+
+def progress(server: Server, visitor: Visitor, study: str, watchers: int) -> None:
+    """The gaps between two pieces of news on a progress page, and the server's memory under many of them."""
+    news, used, failed = asyncio.run(_watch(server, visitor, study, watchers))
+    gaps = np.diff(news[1:])  # the first is how things stood before the start
     worst = float(gaps.max()) if len(gaps) else float("nan")
-    line("progress: longest time without news, 200 pages open", f"{worst:.2f} s of {len(news)} news", "1 s", good=worst <= 1.0)
-    words = f"{before / 2**20:.0f}, {early / 2**20:.0f}, {late / 2**20:.0f} MiB"
-    line(f"memory: before, with {watchers} pages, after the run", words, "flat", good=late - before < 60 * 2**20)
+    line(f"progress, {watchers} pages open: longest time without news", f"{worst:.2f} s of {len(news)} news", "1 s", good=worst <= 1.0)
+    words = ", ".join(f"{one / 2**20:.0f}" for one in used) + " MiB"
+    line("memory: before, with the pages open, after the run", words, "flat", good=used[1] - used[0] < 60 * 2**20)
     if failed:
         print(f"  {len(failed)} pages failed: {failed[0]}")
+
+
+def study_of(server: Server, folder: Path, frames: dict[str, pl.DataFrame], proxy: int) -> tuple[str, list[Agent]]:
+    """A study with all its agents connected, over a line that takes its time."""
+    study, agents = enrol(server, folder, frames, declaration(frames, time_limit=10.0, limit=100))
+    for agent in agents:
+        agent.start(https_proxy=f"http://127.0.0.1:{proxy}", no_proxy="")
+    time.sleep(4)
+    return study, agents
 
 
 def main() -> None:
@@ -147,18 +164,20 @@ def main() -> None:
             site(folder)
         with running(folder, join_burst="1000") as server, delaying(None, 0.03) as proxy:
             visitor = at_server(server)
-            frames = wide()
-            study, agents = enrol(server, folder / "sites", frames, declaration(frames, time_limit=10.0, limit=100))
+            agents: list[Agent] = []
             try:
-                for agent in agents:
-                    agent.start(https_proxy=f"http://127.0.0.1:{proxy.port}", no_proxy="")
-                time.sleep(3)
-                progress(server, visitor, study)
+                for watchers in (1, 200):
+                    study, started = study_of(server, folder / f"small{watchers}", synthetic_tables(900).frames, proxy.port)
+                    agents += started
+                    progress(server, visitor, study, watchers)
+                study, started = study_of(server, folder / "wide", wide(), proxy.port)
+                agents += started
+                progress(server, visitor, study, 1)
+                print(f"  the study has {server.state(study)}")
+                pages(visitor, study)
             finally:
                 for agent in agents:
                     agent.kill()
-            print(f"  the study has {server.state(study)}")
-            pages(visitor, study)
 
 
 if __name__ == "__main__":

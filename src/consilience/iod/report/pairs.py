@@ -154,10 +154,12 @@ class Pairs:
 
     def _trouble(self, x: str, y: str) -> list[Fact]:
         """What was overruled, contradicts something or was never asked."""
-        facts, pair = [], {x, y}
-        for decision in self.found.overruled:
-            if {decision.x, decision.y} == pair:
-                facts.append(Fact("Overruled", f"{decision.text}.{_clash(self.found.resolution.reasons.get(decision, ()))}"))
+        pair, reasons = {x, y}, self.found.resolution.reasons
+        facts = [
+            Fact("Overruled", f"{decision.text}.{_clash(reasons.get(decision, ()))}")
+            for decision in self.found.overruled
+            if {decision.x, decision.y} == pair
+        ]
         facts += [
             Fact("In conflict", f"{decision.text}, which cannot hold together with other decisions.")
             for decision in self.found.conflicts

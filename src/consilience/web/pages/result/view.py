@@ -96,10 +96,10 @@ class View:
             return graph_legend(self.lines)
         if not self.found.pags:
             return ["No graph was found."]
-        said = summary_legend(self.found.summary, self.lines)
-        known = graph_legend([line for line in self.lines if OPEN not in (line.at_a, line.at_b)]) if self.lines else []
-        told = {_kind(entry) for entry in said}
-        return [*said, *(entry for entry in known if isinstance(entry, Line) and _kind(entry) not in told)]
+        # how often, and where they differ, as in any drawing of a summary; the marks on which they agree are told one by one
+        said = [entry for entry in summary_legend(self.found.summary, self.lines) if isinstance(entry, str) or _how_often(entry)]
+        agreed = [line for line in self.lines if OPEN not in (line.at_a, line.at_b)]
+        return [*said, *(graph_legend(agreed) if agreed else [])]
 
     def svg(self, positions: Positions, *, legend: bool = False, embedded: bool = True, background: str = "") -> str:
         """The drawing. ``background`` paints one, for pictures that leave the page; ``embedded`` ones of few variables are larger."""
@@ -208,7 +208,9 @@ class View:
             often = {"all": "", "some": "Where they are joined: ", "unknown": "If they are joined: "}
             before = often.get(self._status(line), "") if self.choice.first.kind is Kind.SUMMARY else ""
             edge = Edge(line.a, line.b, Mark(line.at_a), Mark(line.at_b))
-            return f"{before}{edge_sentence(edge, selection=self.found.selection_bias)}"
+            said = edge_sentence(edge, selection=self.found.selection_bias)
+            general = before and not said.startswith((line.a, line.b))  # "Neither causes …": no name, so it need not stand first
+            return f"{before}{said[0].lower()}{said[1:]}" if general else f"{before}{said}"
         return self._half_open(line)
 
     def _half_open(self, line: Line) -> str:
@@ -224,8 +226,8 @@ class View:
         return self.pairs.story(line.a, line.b).status
 
 
-def _kind(entry: Line | str) -> object:
-    return entry if isinstance(entry, str) else (entry.at_a, entry.at_b, entry.pattern)
+def _how_often(entry: Line) -> bool:
+    return entry.at_a == TAIL and entry.at_b in (TAIL, OPEN)
 
 
 def _sign(line: Line) -> str:

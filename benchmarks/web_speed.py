@@ -26,7 +26,7 @@ from consilience.web.trial_tables import synthetic_tables
 from tests.system.crowd import memory
 from tests.system.processes import Agent, Server, declaration, enrol, running
 from tests.system.proxy import delaying
-from tests.web.apps import App
+from tests.web.process import App
 from tests.web.visitor import Visitor, at_app, at_server
 
 ROWS, COLUMNS, VARIABLES = 100_000, 20, 30

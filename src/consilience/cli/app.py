@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from consilience import __version__
+from consilience.cli.app_command import app_command
 from consilience.cli.client import client_app
 from consilience.cli.demo import demo
 from consilience.cli.discovery import discovery
@@ -50,6 +51,7 @@ app.command("discover")(discovery)
 app.command("redecide")(redecision)
 app.command("simulate")(simulation)
 app.command("reproduce")(reproduce)
+app.command("app")(app_command)
 app.add_typer(server_app, name="server")
 app.add_typer(client_app, name="client")
 

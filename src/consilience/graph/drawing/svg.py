@@ -22,7 +22,7 @@ from consilience.graph.drawing.layout import place, separate
 from consilience.graph.drawing.legend import draw_legend
 from consilience.graph.drawing.lettering import FONT, escaped, half_sizes, lines_of, text_width
 from consilience.graph.drawing.routing import Box, points_of, routes
-from consilience.graph.drawing.shapes import STYLE, Line, edge_shape, mark_name, node_shape, text_shape
+from consilience.graph.drawing.shapes import STYLE, Line, edge_shape, mark_name, node_shape, note_shape
 from consilience.graph.marks import ARROW
 from consilience.graph.mixed import MixedGraph
 from consilience.graph.views import Positions, register_painter
@@ -76,8 +76,11 @@ def draw(
     positions: Positions | None = None,
     legend: Sequence[Line | str] = (),
     embedded: bool = False,
+    enlarge: bool = True,
 ) -> str:
     """Nodes and edges as an SVG picture; ``said`` are its title, its label and its description where it cannot be seen.
+
+    Without ``enlarge``, positions at which boxes are too close are not made larger as a whole: only those boxes are pushed apart.
 
     >>> draw(["A"], [], ("one node", "one node: A", "No edges."), legend=["nothing else"]).count("<text")
     2
@@ -91,7 +94,7 @@ def draw(
     adjacent, forward = _joined([lines], index)
     half = half_sizes(texts, adjacent)
     centres = place(adjacent, half, forward) if positions is None else _checked(positions, labels)
-    centres = separate(centres, adjacent, half)
+    centres = separate(centres, adjacent, half, enlarge=enlarge)
     corners = [high if len(rows) == 1 else CORNER for high, rows in zip(half[:, 1].tolist(), texts, strict=True)]
     boxes = [Box(*row) for row in np.column_stack([centres, half, corners]).tolist()]
     curves = routes(boxes, ends)
@@ -99,7 +102,7 @@ def draw(
     notes = place_notes(boxes, ends, curves, sizes)
     shapes = [edge_shape(line, curve, boxes[a], boxes[b]) for line, curve, (a, b) in zip(lines, curves, ends, strict=True)]
     shapes += [node_shape(label, rows, box) for label, rows, box in zip(labels, texts, boxes, strict=True)]
-    shapes += [text_shape(lines[e].note, note.x, note.y, NOTE, anchor="middle") for e, note in notes.items()]
+    shapes += [note_shape(lines[e], note, NOTE) for e, note in notes.items()]
     low, high = _extent([*boxes, *notes.values()], curves)
     if legend:
         shape, box = draw_legend(legend, low[0], high[1] + LEGEND[0], max(high[0] - low[0], LEGEND[1]))

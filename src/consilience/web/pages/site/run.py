@@ -72,6 +72,7 @@ def _values(desk: SiteDesk) -> dict[str, Any]:
         "elapsed": time.time() - session.started if session is not None and session.active else None,
         "old": session is not None and session.active and bool(session.seen) and time.time() - session.seen > 5.0,
         "finished": desk.finished,
+        "own_graph": desk.study is not None and (desk.study.path / "local-pag.svg").exists(),
         "standing": session.standing.value if session is not None else "",
         "words": list(session.words)[-5:] if session is not None else [],
         "pending": session is not None and session.pending is not None,

@@ -217,9 +217,10 @@ def _the_study_runs(study: Study) -> None:
     assert study.server.wait(owner.study, 120) == "finished"
     expect(owner.page.get_by_role("link", name="See the result")).to_be_visible()  # the page has gone on by itself
     for holder in study.holders.values():
-        expect(holder.page.get_by_text("The study is finished").first).to_be_visible()
+        holder.page.wait_for_url("**/result", timeout=60_000)  # so have theirs
     owner.go("audit")
     owner.person.see("owner-audit")
+    muenster.go("/run")
     muenster.person.see("site-run-finished")
     muenster.go("/")
     muenster.person.see("site-start-done")
@@ -240,18 +241,17 @@ def _all_see_the_same(study: Study) -> None:
     assert edges
     wanted = study.server.result(owner.study)
     for name, holder in study.holders.items():
-        holder.go("/run")
-        holder.page.get_by_role("link", name="See the result").click()
+        holder.go("/result")
         expect(holder.page.locator(".edge-table")).to_be_visible()
         assert _edges(holder) == edges, name
         if name == "muenster":
             holder.person.see("site-result")
-        for tab in ("Tests", "About"):
-            holder.page.get_by_role("link", name=re.compile(tab)).first.click()
+        for tab in ("Tests", "Conflicts", "Data, settings, files"):
+            holder.page.get_by_role("link", name=re.compile(f"^{tab}")).click()
             if name == "muenster":
-                holder.person.see(f"site-result-{tab.lower()}")
+                holder.person.see(f"site-result-{tab.split(',')[0].lower()}")
         report = holder.download(re.compile("Report")).decode()
-        assert "Stroke, three hospitals" in report or "<!doctype html" in report.lower()
+        assert report.lower().startswith("<!doctype html")
         assert json.loads(holder.download(re.compile(r"Result \(JSON\)"))) == wanted, name
 
 

@@ -32,7 +32,7 @@ class Hospitals:
         return {name: self.study.parent / name for name in ("muenster", "marburg", "mainz")}
 
 
-def write_hospitals(folder: Path, rows: int = 900) -> Hospitals:
+def write_hospitals(folder: Path, rows: int = 1800) -> Hospitals:
     """Münster's file has numbers of patients and dates in it, Marburg's is separated by semicolons, Mainz' is not in its folder and has
     levels written another way.
     """

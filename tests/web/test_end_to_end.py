@@ -109,6 +109,7 @@ def _owner_makes_a_study(study: Study) -> dict[str, str]:
     owner.declare()
     owner.person.see("owner-variables")
     owner.save_variables()
+    owner.order("age", "sbp, stroke, disability, drug")
     for part in ("", "settings", "file", "declaration"):
         owner.go(part)
         owner.person.see(f"owner-{part or 'study'}")

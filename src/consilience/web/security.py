@@ -38,12 +38,21 @@ class Shield:
     """ASGI middleware around an app's pages; the outermost of those that are added to it.
 
     ``hosts`` are the values of ``Host`` that are served; empty: any, for a server that is reached under names it does not know. ``links``
-    says that a link from another origin may lead here (to a study server, from a mail; never to the site's app). ``outside`` are
+    says that a link from another origin may lead here (to a study server, from a mail; never to the site's app); ``doors`` are
+    the only paths to which one may, where that is not so. ``outside`` are
     beginnings of paths that programs use and not browsers with cookies: their answers get the headers, their requests are not checked.
     """
 
-    def __init__(self, app: ASGIApp, *, hosts: Collection[str] = (), links: bool = False, outside: tuple[str, ...] = ()) -> None:
-        self._app, self._hosts, self._links, self._outside = app, frozenset(hosts), links, outside
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        hosts: Collection[str] = (),
+        links: bool = False,
+        doors: tuple[str, ...] = (),
+        outside: tuple[str, ...] = (),
+    ) -> None:
+        self._app, self._hosts, self._links, self._doors, self._outside = app, frozenset(hosts), links, doors, outside
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -90,7 +99,9 @@ class Shield:
         if fetched in (None, "same-origin", "none"):
             return ""
         followed = scope["method"] == "GET" and (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
-        return "" if self._links and followed else "Requests from pages of other origins are not answered."
+        return (
+            "" if followed and (self._links or scope["path"] in self._doors) else "Requests from pages of other origins are not answered."
+        )
 
 
 class Csrf:

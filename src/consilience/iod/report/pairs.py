@@ -77,6 +77,7 @@ class Pairs:
         self._missing: dict[frozenset[str], int] = defaultdict(int)
         for x, y in found.missing.select("x", "y").iter_rows():
             self._missing[frozenset((x, y))] += 1
+        self._told: dict[tuple[str, str], Story] = {}
         self._reasons = Reasons(found, self._rows, self._tests)
 
     def pairs(self) -> Iterable[tuple[str, str]]:
@@ -86,6 +87,11 @@ class Pairs:
     def story(self, x: str, y: str) -> Story:
         """What is said of two variables, in either order; ``KeyError`` if one of them is unknown."""
         x, y = sorted((x, y))
+        if (x, y) not in self._told:
+            self._told[x, y] = self._story(x, y)
+        return self._told[x, y]
+
+    def _story(self, x: str, y: str) -> Story:
         row = self._rows[x, y]
         tests = tuple(self._tests.get(frozenset((x, y)), ()))
         count = len(self.found.pags) - int(self._listed[NONE, self._place[x], self._place[y]])
@@ -154,10 +160,12 @@ class Pairs:
 
     def _trouble(self, x: str, y: str) -> list[Fact]:
         """What was overruled, contradicts something or was never asked."""
-        facts, pair = [], {x, y}
-        for decision in self.found.overruled:
-            if {decision.x, decision.y} == pair:
-                facts.append(Fact("Overruled", f"{decision.text}.{_clash(self.found.resolution.reasons.get(decision, ()))}"))
+        pair, reasons = {x, y}, self.found.resolution.reasons
+        facts = [
+            Fact("Overruled", f"{decision.text}.{_clash(reasons.get(decision, ()))}")
+            for decision in self.found.overruled
+            if {decision.x, decision.y} == pair
+        ]
         facts += [
             Fact("In conflict", f"{decision.text}, which cannot hold together with other decisions.")
             for decision in self.found.conflicts

@@ -14,10 +14,11 @@ class Graph {
     this.place = new Map(told.names.map((name, number) => [name, number]));
     this.status = figure.querySelector("[data-status]");
     this.key = `consilience.layout.${figure.dataset.layout}`;
-    this.panel = panel(document.querySelector(".details-body"), figure.dataset.tests);
+    const details = document.getElementById("details");
+    this.panel = panel(details.querySelector(".details-body"), figure.dataset.tests, details.querySelector("template"));
     // as high as it is, whatever it says: a table below that moved away under the pointer would be a nuisance
-    document.getElementById("details").classList.add("live");
-    document.getElementById("details").setAttribute("tabindex", "0");
+    details.classList.add("live");
+    details.setAttribute("tabindex", "0");
     this.pinned = new URLSearchParams(location.search).get("pair");
     this.allGaps = false;
     this.node = null;
@@ -26,7 +27,7 @@ class Graph {
     this.tables();
     const kept = this.read();
     if (kept) this.refresh(kept);
-    this.mark(this.pinned);
+    this.look(this.pinned);
   }
 
   // The drawing comes from the server, at first and after every move: routes, marks and notes are drawn in one place only.

@@ -53,15 +53,14 @@ function more(told, address) {
   return line;
 }
 
-// The panel in this element; what stood there at first comes back when nothing is looked at.
-export function panel(element, testsAddress) {
-  const hint = make("p", "Choose an edge, or a pair without one, to see the tests that decided it.", { class: "hint" });
-  let shown = null;
+// The panel in this element; when nothing is looked at, it says what one can do.
+export function panel(element, testsAddress, ways) {
+  let shown;
   return {
     show(told) {
       if (told === shown) return;
       shown = told;
-      if (!told) element.replaceChildren(hint);
+      if (!told) element.replaceChildren(ways.content.cloneNode(true));
       else element.replaceChildren(title(told), facts(told), ...(told.tests.length ? [tests(told), more(told, testsAddress)] : []));
     },
   };

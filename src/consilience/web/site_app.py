@@ -132,8 +132,7 @@ def _routes() -> list[Route]:
         Route("/run/leave", run.leave, methods=["POST"]),
         Route("/run/events", run.events),
         Route("/run/ledger.jsonl", run.ledger),
-        Route("/result", result.show),
-        Route("/result/files/{name}", result.document),
+        *result.routes(),
     ]
 
 

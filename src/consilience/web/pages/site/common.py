@@ -153,7 +153,7 @@ def shell_of(request: Request) -> Shell:
 def page(
     request: Request, template: str, title: str, *, status: int = 200, troubles: list[Trouble] | tuple[Trouble, ...] = (), **values: Any
 ) -> HTMLResponse:
-    """A page of the app; a form with troubles is answered with 422."""
+    """A page of the app. A form with troubles is a page like others: browsers call every other status an error of the program."""
     found: dict[str, Any] = {
         "shell": shell_of(request),
         "csrf": csrf_of(request),
@@ -161,4 +161,4 @@ def page(
         "title": title,
         "troubles": troubles,
     }
-    return render(f"site/{template}", 422 if troubles and status == 200 else status, **found, **values)
+    return render(f"site/{template}", status, **found, **values)

@@ -9,6 +9,7 @@ NEW = "another horse, another battery"
 
 
 def change(ada: Browser, old: str = PASSWORD, new: str = NEW, again: str = NEW) -> int:
+    # 303 is done, 200 the page with what is wrong
     return ada.post("/account/password", "/account", old=old, new=new, again=again).status_code
 
 
@@ -27,9 +28,9 @@ def test_a_new_password_ends_all_other_sessions(ada: Browser) -> None:
 
 def test_a_password_is_not_changed_by_who_does_not_know_it(ada: Browser) -> None:
     assert change(ada, old="not the password") == 401
-    assert change(ada, again="something else entirely") == 422
-    assert change(ada, new="short", again="short") == 422
-    assert change(ada, new=PASSWORD, again=PASSWORD) == 422
+    assert change(ada, again="something else entirely") == 200
+    assert change(ada, new="short", again="short") == 200
+    assert change(ada, new=PASSWORD, again=PASSWORD) == 200
     assert another(ada).login().status_code == 303
 
 

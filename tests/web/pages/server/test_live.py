@@ -6,6 +6,8 @@ import asyncio
 import json
 import re
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -20,26 +22,26 @@ from tests.system.test_equality import frames_of
 from tests.web.pages.server.helpers import CSRF, Browser, words
 
 
-def logged_in(url: str, ca: str) -> httpx.Client:
+@contextmanager
+def logged_in(url: str, ca: str) -> Iterator[httpx.Client]:
     """A browser's client, with its cookie."""
     context = client_context(Path(ca).read_text())
-    client = httpx.Client(base_url=url, verify=context, timeout=30.0, trust_env=False, headers={"Origin": url})
-    form = CSRF.search(client.get("/login").text)
-    assert form is not None
-    reply = client.post("/login", data={"csrf": form[1], "name": OWNER, "password": PASSWORD})
-    assert reply.status_code == 303, reply.text
-    return client
+    with httpx.Client(base_url=url, verify=context, timeout=30.0, trust_env=False, headers={"Origin": url}) as client:
+        form = CSRF.search(client.get("/login").text)
+        assert form is not None
+        reply = client.post("/login", data={"csrf": form[1], "name": OWNER, "password": PASSWORD})
+        assert reply.status_code == 303, reply.text
+        yield client
 
 
 @pytest.mark.slow
 def test_a_page_follows_a_run_to_its_end(tmp_path: Path) -> None:
     frames = frames_of(3, rows=120, seed=3)
-    with running(tmp_path) as server:
+    with running(tmp_path) as server, logged_in(server.url, server.ca) as client:
         study, agents = enrol(server, tmp_path / "sites", frames, declaration(frames))
         for agent in agents:
             agent.start()
         until(lambda: all(site["connected"] for site in server.do("GET", f"/studies/{study}")["sites"]))
-        client = logged_in(server.url, server.ca)
         page = client.get(f"/studies/{study}")
         form = CSRF.search(page.text)
         assert form is not None

@@ -106,9 +106,11 @@ class Visit:
         return Shell("consilience study server", "/", tuple(links), tuple(steps), name, "/logout" if name else "", csrf)
 
     def show(self, template: str, title: str, *, status: int = 200, steps: Sequence[Link] = (), **values: Any) -> HTMLResponse:
-        """A page of this visit."""
+        """A page of this visit. A form that is not right is a page like others: browsers call 422 an error of the program."""
         shell = self.shell(steps)
-        return render(f"server/{template}", status, shell=shell, title=title, csrf=shell.csrf, **{"troubles": (), **values})
+        return render(
+            f"server/{template}", 200 if status == 422 else status, shell=shell, title=title, csrf=shell.csrf, **{"troubles": (), **values}
+        )
 
 
 View = Callable[[Visit], Response]

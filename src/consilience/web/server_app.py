@@ -23,9 +23,10 @@ from consilience.service.config import ServerConfig
 from consilience.service.server.app import status_of
 from consilience.service.server.services import Services
 from consilience.web.live import Streams
-from consilience.web.pages.server import account, audit, declaring, lobby, login, progress, studies, study
+from consilience.web.pages.result import result_routes
+from consilience.web.pages.server import account, audit, declaring, lobby, login, progress, result, studies, study
 from consilience.web.pages.server.board import Boards
-from consilience.web.pages.server.visit import Pages, Visit
+from consilience.web.pages.server.visit import Pages, Visit, go
 from consilience.web.rendering import static_mount
 from consilience.web.security import Csrf, Shield
 
@@ -119,11 +120,14 @@ def _routes() -> list[BaseRoute]:
         *page(f"{_ONE}/progress", progress.progress),
         *page(f"{_ONE}/live", progress.live),
         *page(f"{_ONE}/audit", audit.audit_log),
+        *result_routes(f"{_ONE}/result", result.load),
     ]
 
 
 async def _missing(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
+    if error.status_code == 303 and error.headers:
+        return go(error.headers["Location"])
     response = await _error_page(request, error.status_code, str(error.detail))
     for name, value in (error.headers or {}).items():
         response.headers[name] = value

@@ -35,6 +35,8 @@ CORNER = 15.0
 FRAME = 8.0
 NOTE = 12.0
 """Height of the letters of a note."""
+MOST_NOTES = 80
+"""More notes than these would cover each other, and take seconds to place; what they say stands in the title of each edge."""
 LEGEND = (14.0, 360.0)
 """Space above a legend, and the width that it has at least."""
 _ALONE = "svg.consilience-graph:root{color-scheme:light dark}"  # in a file of its own, the browser's page has a scheme too
@@ -99,7 +101,7 @@ def draw(
     boxes = [Box(*row) for row in np.column_stack([centres, half, corners]).tolist()]
     curves = routes(boxes, ends)
     sizes = {e: (0.5 * text_width(line.note) * NOTE / FONT, 0.45 * NOTE) for e, line in enumerate(lines) if line.note}
-    notes = place_notes(boxes, ends, curves, sizes)
+    notes = place_notes(boxes, ends, curves, sizes if len(sizes) <= MOST_NOTES else {})
     shapes = [edge_shape(line, curve, boxes[a], boxes[b]) for line, curve, (a, b) in zip(lines, curves, ends, strict=True)]
     shapes += [node_shape(label, rows, box) for label, rows, box in zip(labels, texts, boxes, strict=True)]
     shapes += [note_shape(lines[e], note, NOTE) for e, note in notes.items()]

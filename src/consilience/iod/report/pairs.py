@@ -77,6 +77,7 @@ class Pairs:
         self._missing: dict[frozenset[str], int] = defaultdict(int)
         for x, y in found.missing.select("x", "y").iter_rows():
             self._missing[frozenset((x, y))] += 1
+        self._told: dict[tuple[str, str], Story] = {}
         self._reasons = Reasons(found, self._rows, self._tests)
 
     def pairs(self) -> Iterable[tuple[str, str]]:
@@ -86,6 +87,11 @@ class Pairs:
     def story(self, x: str, y: str) -> Story:
         """What is said of two variables, in either order; ``KeyError`` if one of them is unknown."""
         x, y = sorted((x, y))
+        if (x, y) not in self._told:
+            self._told[x, y] = self._story(x, y)
+        return self._told[x, y]
+
+    def _story(self, x: str, y: str) -> Story:
         row = self._rows[x, y]
         tests = tuple(self._tests.get(frozenset((x, y)), ()))
         count = len(self.found.pags) - int(self._listed[NONE, self._place[x], self._place[y]])

@@ -71,21 +71,22 @@ CI_COLUMNS = (
 )
 
 
-def ci_rows(found: Discovery, tests: pl.DataFrame) -> list[Html]:
-    """Tests as rows of a table with :data:`CI_COLUMNS`."""
+def ci_rows(found: Discovery, tests: pl.DataFrame, shown: Sequence[bool] | None = None) -> list[Html]:
+    """Tests as rows of a table with :data:`CI_COLUMNS`; those that are not ``shown`` are there, and hidden."""
     names = sorted({name for held in found.datasets for name in held})
     index = {name: i for i, name in enumerate(names)}
     rows = []
-    for x, y, given, p, n, sites, informative, reason, converged in tests.select(
-        "x", "y", "given", "p_value", "n", "contributors", "informative", "reason", "converged"
-    ).iter_rows():
+    shown_names = {name: el("td", label(name)) for name in names}  # few names, in thousands of rows
+    columns = ("x", "y", "given", "p_value", "n", "contributors", "informative", "reason", "converged")
+    seen = [True] * tests.height if shown is None else shown
+    for (x, y, given, p, n, sites, informative, reason, converged), visible in zip(tests.select(columns).iter_rows(), seen, strict=True):
         decision = decision_of(p, found.alpha, informative=informative)
         note = note_of(reason, converged=converged)
         rows.append(
             el(
                 "tr",
-                el("td", label(x)),
-                el("td", label(y)),
+                shown_names.get(x) or el("td", label(x)),
+                shown_names.get(y) or el("td", label(y)),
                 el("td", labels(given) or "–", data_value=f"{len(given):04d} {', '.join(given)}"),
                 el("td", format_p(p) if informative else "–", class_="number", data_value=repr(p) if informative else ""),
                 el("td", el("span", decision, class_=f"decision {decision}")),
@@ -94,6 +95,7 @@ def ci_rows(found: Discovery, tests: pl.DataFrame) -> list[Html]:
                 el("td", note),
                 data_variables=" ".join(str(index[name]) for name in (x, y, *given) if name in index),
                 data_decision=decision,
+                hidden=not visible,
             )
         )
     return rows

@@ -66,3 +66,8 @@ def words(reply: Response) -> str:
     """A page's text without its tags, roughly."""
     inline = re.sub(r"</?(?:bdi|code|em|strong|span|a)\b[^>]*>", "", reply.text)
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", inline)).split())
+
+
+def is_troubled(reply: Response) -> bool:
+    """The form's page again, with what is wrong at its top."""
+    return reply.status_code == 200 and 'class="error-summary"' in reply.text

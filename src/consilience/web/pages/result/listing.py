@@ -16,7 +16,7 @@ from consilience.web.pages.result.links import Links
 
 __all__ = ["Listing"]
 
-PER_PAGE = 1000
+PER_PAGE = 600
 """Tests on a page; with no more than these in all, a script sorts and searches on the page."""
 SORTED = {"x": "x", "y": "y", "given": "given", "p": "p_value", "decision": "decision"}
 SORTED |= {"rows": "n", "sites": "contributors", "note": "reason"}
@@ -68,24 +68,27 @@ class Listing:
         return {"words": self.words, "variable": self.variable, "decision": self.decision}
 
     def chosen(self) -> pl.DataFrame:
-        """The tests that are asked for, in their order."""
-        tests = self.found.tests
-        told = pl.when(pl.col("p_value") > self.found.alpha).then(pl.lit(DECISIONS[0])).otherwise(pl.lit(DECISIONS[1]))
-        tests = tests.with_columns(decision=pl.when("informative").then(told).otherwise(pl.lit(DECISIONS[2])))
-        held = pl.concat_list("x", "y", "given")
-        if self.pair is not None:
-            tests = tests.filter(pl.col("x").is_in(self.pair) & pl.col("y").is_in(self.pair))
-        if self.variable:
-            tests = tests.filter(held.list.contains(self.names[int(self.variable)]))
-        if self.decision:
-            tests = tests.filter(pl.col("decision") == self.decision)
-        if self.words:
-            text = pl.concat_str(held.list.join(" "), "decision", "reason", separator=" ", ignore_nulls=True).str.to_lowercase()
-            for word in self.words.lower().split():
-                tests = tests.filter(text.str.contains(word, literal=True))
-        return self._ordered(tests)
+        """The tests that are asked for, in their order, with what was decided."""
+        return self._ordered().filter("shown").drop("shown")
 
-    def _ordered(self, tests: pl.DataFrame) -> pl.DataFrame:
+    def _marked(self) -> pl.DataFrame:
+        """All tests, with what was decided and whether they are asked for."""
+        told = pl.when(pl.col("p_value") > self.found.alpha).then(pl.lit(DECISIONS[0])).otherwise(pl.lit(DECISIONS[1]))
+        tests = self.found.tests.with_columns(decision=pl.when("informative").then(told).otherwise(pl.lit(DECISIONS[2])))
+        held = pl.concat_list("x", "y", "given")
+        shown: list[pl.Expr] = [pl.lit(True)]
+        if self.pair is not None:
+            shown.append(pl.col("x").is_in(self.pair) & pl.col("y").is_in(self.pair))
+        if self.variable:
+            shown.append(held.list.contains(self.names[int(self.variable)]))
+        if self.decision:
+            shown.append(pl.col("decision") == self.decision)
+        text = pl.concat_str(held.list.join(" "), "decision", "reason", separator=" ", ignore_nulls=True).str.to_lowercase()
+        shown += [text.str.contains(word, literal=True) for word in self.words.lower().split()]
+        return tests.with_columns(shown=pl.all_horizontal(shown))
+
+    def _ordered(self) -> pl.DataFrame:
+        tests = self._marked()
         by: Any = pl.col("given").list.len()
         if self.sort == "given":
             return tests.sort(by, pl.col("given").list.join(", "), descending=self.down, maintain_order=True)
@@ -96,16 +99,19 @@ class Listing:
         return tests.sort(key, descending=self.down, nulls_last=True, maintain_order=True)
 
     def html(self, links: Links) -> tuple[Html, int]:
-        """The table, and how many tests are in the listing."""
-        tests = self.chosen()
-        start = (self.page - 1) * PER_PAGE
-        rows = ci_rows(self.found, tests[start : start + PER_PAGE].drop("decision"))
-        first = min(start + 1, tests.height)
-        part = "" if len(rows) == tests.height else f", {first:,} to {start + len(rows):,} of them here"
-        caption = f"{counted(tests.height, 'test')} at α = {self.found.alpha:g}{part}"
+        """The table, and how many tests there are to turn pages through."""
+        tests = self._ordered()
+        count = int(tests["shown"].sum())
+        if self.whole:  # all are there, so that a script can search among them; those that are not asked for are hidden
+            rows, part = ci_rows(self.found, tests, tests["shown"].to_list()), ""
+        else:
+            start = (self.page - 1) * PER_PAGE
+            rows = ci_rows(self.found, tests.filter("shown")[start : start + PER_PAGE])
+            part = "" if len(rows) == count else f", {min(start + 1, count):,} to {start + len(rows):,} of them here"
+        caption = f"{counted(self.found.tests.height if self.whole else count, 'test')} at α = {self.found.alpha:g}{part}"
         columns = [self._head(column, name, links) for column, name in zip(CI_COLUMNS, SORTED, strict=True)]
         made = table(columns, rows, caption=caption, name="ci", sortable=self.whole, ordered=self._order())
-        return made, tests.height
+        return made, len(rows) if self.whole else count
 
     def _order(self) -> dict[int, str]:
         return {list(SORTED).index(self.sort): "descending" if self.down else "ascending"} if self.sort else {}

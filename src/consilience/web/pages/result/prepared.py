@@ -18,12 +18,16 @@ from consilience.graph.drawing.svg import Positions
 from consilience.iod.discovery import Discovery
 from consilience.iod.report.graphs import common_positions
 from consilience.iod.report.pairs import Pairs
+from consilience.web.pages.result.choice import Choice, choose
 from consilience.web.pages.result.source import ResultSource
+from consilience.web.pages.result.view import View
 
 __all__ = ["Alpha", "Desk", "Prepared", "read_alpha"]
 
 KEPT = 24
 """Results that are kept, with those at other levels: some megabytes each."""
+VIEWS = 12
+"""Drawings of each that are kept."""
 SECONDS = 10.0
 """For the graphs of another level; what was found by then is shown, and the page says that there may be more."""
 PATIENCE = 30.0
@@ -38,6 +42,8 @@ class Prepared:
     found: Discovery
     own: Discovery
     """The result as the study decided it, which gives the layout and what another level is compared with."""
+    views: OrderedDict[Choice, View] = field(default_factory=OrderedDict, repr=False)
+    lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @cached_property
     def pairs(self) -> Pairs:
@@ -48,6 +54,16 @@ class Prepared:
     def positions(self) -> Positions:
         """Where the variables stand in all drawings, also at other levels."""
         return common_positions(self.own)
+
+    def view(self, choice: Choice) -> View:
+        """What a choice shows. The last few are kept, with their drawings: the page, its script and its files ask for the same."""
+        with self.lock:
+            if choice not in self.views:
+                self.views[choice] = View(self.found, self.pairs, choice)
+                while len(self.views) > VIEWS:
+                    self.views.popitem(last=False)
+            self.views.move_to_end(choice)
+            return self.views[choice]
 
     @property
     def again(self) -> bool:
@@ -136,8 +152,7 @@ class Desk:
         found = own.found.redecide(alpha=alpha, time_limit=min(self.seconds, limit or self.seconds))
         again = Prepared(found, own.found)
         again.__dict__["positions"] = own.positions  # the layout is the study's, and takes longest
-        _ = again.pairs
-        return again
+        return _warmed(again)
 
 
 def _read(source: ResultSource) -> Prepared:
@@ -145,6 +160,10 @@ def _read(source: ResultSource) -> Prepared:
     if body is None:
         raise HTTPException(404, "This study has no result.")
     found = Discovery.from_dict(json.loads(body))
-    made = Prepared(found, found)
-    _ = made.positions, made.pairs
+    return _warmed(Prepared(found, found))
+
+
+def _warmed(made: Prepared) -> Prepared:
+    """With all that takes long: the layout, the words, and the drawing that is shown first."""
+    made.view(choose({}, made.found)).svg(made.positions)
     return made

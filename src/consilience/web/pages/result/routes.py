@@ -43,7 +43,7 @@ class _Asked(NamedTuple):
     links: Links
 
     def view(self) -> View:
-        return View(self.held.found, self.held.pairs, choose(self.request.query_params, self.held.found))
+        return self.held.view(choose(self.request.query_params, self.held.found))
 
     def positions(self) -> Positions:
         """Where the variables stand: as in all drawings, or where somebody has moved them (``at``, by the order of their names)."""
@@ -123,7 +123,7 @@ def _graph(asked: _Asked) -> Response:
 
 def _tests(asked: _Asked) -> Response:
     query = asked.request.query_params
-    whole = View(asked.held.found, asked.held.pairs, choose({"show": "summary"}, asked.held.found))
+    whole = asked.held.view(choose({"show": "summary"}, asked.held.found))
     listing = Listing.read(query, asked.held.found, whole.pair_named(query.get("pair", "")))
     return pages.tests_page(asked.source, asked.held, asked.links, asked.alpha, listing)
 

@@ -54,6 +54,7 @@ class View:
     def __init__(self, found: Discovery, pairs: Pairs, choice: Choice) -> None:
         self.found, self.pairs, self.choice = found, pairs, choice
         self.names = pairs.labels
+        self._drawn: tuple[Positions, str] | None = None
         self._place = {name: place for place, name in enumerate(self.names)}
         first, second = choice.first, choice.second
         self.difference = None if second is None else Difference(first, first.graph(found), second, second.graph(found))
@@ -103,13 +104,19 @@ class View:
 
     def svg(self, positions: Positions, *, legend: bool = False, embedded: bool = True, background: str = "") -> str:
         """The drawing. ``background`` paints one, for pictures that leave the page; ``embedded`` ones of few variables are larger."""
+        plain = embedded and not legend and not background
+        if plain and self._drawn is not None and self._drawn[0] is positions:
+            return self._drawn[1]
         words = "; ".join(line.words for line in self.lines) or "No edges"
         said = (self.title, f"{self.title}: {words}", f"{words}.")
         entries = self.legend if legend else ()
         picture = draw(self.labels, self.lines, said, positions=positions, legend=entries, embedded=embedded, enlarge=False)
         if background:
             return _painted(picture, background)
-        return _enlarged(picture) if embedded else picture
+        if plain:
+            picture = _enlarged(picture)
+            self._drawn = self._drawn or (positions, picture)
+        return picture
 
     @cached_property
     def rows(self) -> list[Row]:
@@ -119,7 +126,7 @@ class View:
     @cached_property
     def gaps(self) -> list[Row]:
         """The pairs that the drawing does not join."""
-        joined = {frozenset((line.a, line.b)) for line in self.lines}
+        joined = self._line_of.keys()
         found = []
         for x, y in combinations(sorted(self.labels), 2):
             if frozenset((x, y)) not in joined:
@@ -145,7 +152,7 @@ class View:
     def details(self, x: str, y: str) -> dict[str, Any]:
         """All that is said of a pair, as plain types: what the panel shows, with a script and without."""
         story = self.pairs.story(x, y)
-        line = next((line for line in self.lines if {line.a, line.b} == {x, y}), None)
+        line = self._line_of.get(frozenset((x, y)))
         tests = [
             {
                 "given": list(test.given),
@@ -166,6 +173,10 @@ class View:
             "tests": tests,
             "more": len(story.tests) - len(tests),
         }
+
+    @cached_property
+    def _line_of(self) -> dict[frozenset[str], Line]:
+        return {frozenset((line.a, line.b)): line for line in self.lines}
 
     def to_dict(self, positions: Positions) -> dict[str, Any]:
         """What the script of the page needs: every pair of the drawing with its words, and where all variables of the study stand."""
@@ -218,9 +229,13 @@ class View:
         where = {"all": "", "some": "Where they are joined, ", "unknown": "If they are joined, "}[self._status(line)]
         known = [(a, b, mark) for a, b, mark in ((line.a, line.b, line.at_a), (line.b, line.a, line.at_b)) if mark in (ARROW, TAIL)]
         said = [f"{a} is {'not ' if mark == ARROW else ''}a cause of {b}" for a, b, mark in known]
-        rest = "the rest is left open" if self.found.summary.complete else "the rest is left open or not known"
+        rest = "the rest is left open" if self._all_known else "the rest is left open or not known"
         text = f"{where}{'; '.join([*said, rest])}."
         return text[0].upper() + text[1:] if not said or where else text
+
+    @cached_property
+    def _all_known(self) -> bool:
+        return self.found.summary.complete
 
     def _status(self, line: Line) -> str:
         return self.pairs.story(line.a, line.b).status

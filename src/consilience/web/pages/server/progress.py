@@ -22,8 +22,8 @@ __all__ = ["live", "progress"]
 
 PAUSE_SECONDS = 0.5
 """Between two looks of one page: a run has many rounds a second, and people read one."""
-LOOK_SECONDS = 1.0
-"""At the latest; the bell is for being earlier. It may ring between a look and the wait for it."""
+LOOK_SECONDS = 0.4
+"""After the pause, at the latest; the bell is for being earlier, and may ring between a look and the wait for it."""
 ASK_SECONDS = 10.0
 """Between checks that whoever looks still may: the session may have ended, the site been removed."""
 

@@ -27,7 +27,7 @@ from consilience.web.live import Streams
 from consilience.web.rendering import Link, Shell, render
 from consilience.web.security import Csrf
 
-__all__ = ["HOME", "Pages", "View", "Visit", "acts", "go", "local_path", "shows"]
+__all__ = ["HOME", "Pages", "View", "Visit", "acts", "go", "local_path", "login_first", "shows"]
 
 HOME = "/studies"
 _LOCAL = re.compile(r"/(?:studies|account)(?:/[A-Za-z0-9][A-Za-z0-9._-]*)*")
@@ -106,9 +106,11 @@ class Visit:
         return Shell("consilience study server", "/", tuple(links), tuple(steps), name, "/logout" if name else "", csrf)
 
     def show(self, template: str, title: str, *, status: int = 200, steps: Sequence[Link] = (), **values: Any) -> HTMLResponse:
-        """A page of this visit."""
+        """A page of this visit. A form that is not right is a page like others: browsers call 422 an error of the program."""
         shell = self.shell(steps)
-        return render(f"server/{template}", status, shell=shell, title=title, csrf=shell.csrf, **{"troubles": (), **values})
+        return render(
+            f"server/{template}", 200 if status == 422 else status, shell=shell, title=title, csrf=shell.csrf, **{"troubles": (), **values}
+        )
 
 
 View = Callable[[Visit], Response]
@@ -131,8 +133,9 @@ def local_path(given: str) -> str:
     return given if len(given) <= 200 and _LOCAL.fullmatch(given) else HOME
 
 
-def _stranger(visit: Visit) -> Response:
-    return go(f"/login?next={quote(local_path(visit.request.url.path), safe='/')}")
+def login_first(visit: Visit) -> HTTPException:
+    """To the login, and from there back to this page."""
+    return HTTPException(303, headers={"Location": f"/login?next={quote(local_path(visit.request.url.path), safe='/')}"})
 
 
 def shows(view: View, *, owner: bool = True, anyone: bool = False) -> Endpoint:
@@ -141,7 +144,7 @@ def shows(view: View, *, owner: bool = True, anyone: bool = False) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         visit = await run_in_threadpool(Visit.of, request)
         if not anyone and visit.who == Principal():
-            return _stranger(visit)
+            raise login_first(visit)
         if owner and not anyone and not visit.owner:
             raise HTTPException(404, "There is no such page.")
         return await run_in_threadpool(view, visit)

@@ -91,7 +91,13 @@ def about_page(source: ResultSource, held: Prepared, links: Links, alpha: Alpha)
     parts = (sections.data_sets, sections.disclosed, sections.settings)
     data, left, how = (_markup(part(held.found)) for part in parts)
     return render(
-        "result/about.html", **_frame(source, held, links, alpha, "about"), data=data, left=left, settings=how, reading=_markup(reading())
+        "result/about.html",
+        **_frame(source, held, links, alpha, "about"),
+        files=source.files,
+        data=data,
+        left=left,
+        settings=how,
+        reading=_markup(reading()),
     )
 
 

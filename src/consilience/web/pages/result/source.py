@@ -34,6 +34,8 @@ class ResultSource:
         The pages above this one.
     layout : str
         A key that several results share if their drawings shall have one layout, such as a study and its reruns. The study's id by default.
+    files : tuple of Link
+        Files that this app has beside those of every result, such as a site's own local graph.
     """
 
     study: str
@@ -43,6 +45,7 @@ class ResultSource:
     shell: Shell
     crumbs: tuple[Link, ...] = ()
     layout: str = ""
+    files: tuple[Link, ...] = ()
 
     @property
     def layout_key(self) -> str:

@@ -10,7 +10,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Playwright, Request, sync_playwright
+from PIL import Image
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Playwright, Request, expect, sync_playwright
 
 from tests.chromium import browser
 
@@ -23,12 +24,21 @@ OPTIONS = [
 LISTEN = """document.addEventListener("securitypolicyviolation", (event) =>
   console.error("policy broken: " + event.violatedDirective + " by " + event.blockedURI + " " + event.sample));"""
 _STATUS = re.compile(r"Failed to load resource: the server responded with a status of (\d+)")
+IMAGES = Path(__file__).parents[2] / "docs" / "images"
+GUIDE = {
+    **dict.fromkeys(("owner-variables", "owner-lobby", "owner-progress", "owner-result", "owner-another-alpha"), "wide-light"),
+    **dict.fromkeys(("site-start", "site-broken", "site-columns", "site-column", "site-fit", "site-leaving", "site-consent"), "wide-light"),
+    "site-run": "tablet-dark",
+    "site-result": "wide-dark",
+}
+"""The pictures that the guide shows, each in one of its four shapes."""
+TALLEST = 1500
 WIDTHS = {"wide": (1280, 900), "tablet": (820, 1100)}
 
 
 def pictures() -> Path | None:
-    """Where pictures of the pages go, if they are asked for (``CONSILIENCE_PICTURES=1``)."""
-    return Path(__file__).parents[2] / "docs" / "images" if os.environ.get("CONSILIENCE_PICTURES") else None
+    """Where pictures of all pages go, if they are asked for (``CONSILIENCE_PICTURES=1``)."""
+    return Path(__file__).parents[2] / "build" / "pictures" if os.environ.get("CONSILIENCE_PICTURES") else None
 
 
 class Person:
@@ -78,24 +88,36 @@ class Person:
         ]
         self.audited[what] = told
 
-    def take(self, name: str, *, full: bool = True) -> None:
-        """Pictures of the page as it is, light and dark, wide and on a tablet, if they are asked for."""
+    def see(self, what: str) -> None:
+        """Look at a page once it is there: hold it against axe's rules, and take its pictures if they are asked for."""
+        expect(self.page.get_by_role("heading", level=1)).to_be_visible()
+        self.audit(what)
         folder = pictures()
         if folder is None:
             return
         folder.mkdir(parents=True, exist_ok=True)
-        for shade in ("light", "dark"):
+        for shade in ("dark", "light"):
             self.page.emulate_media(color_scheme=shade)
             for width, (x, y) in WIDTHS.items():
                 self.page.set_viewport_size({"width": x, "height": y})
-                self.page.screenshot(path=folder / f"{name}-{width}-{shade}.png", full_page=full, animations="disabled")
-        self.page.emulate_media(color_scheme="light")
+                path = folder / f"{what}-{width}-{shade}.png"
+                self.page.screenshot(path=path, full_page=True, animations="disabled")
+                if GUIDE.get(what) == f"{width}-{shade}":
+                    _shrink(path, IMAGES / f"{what}.png")
         self.page.set_viewport_size({"width": 1280, "height": 900})
 
     def wrong(self) -> list[str]:
         """Everything that went wrong in this browser."""
         audits = [f"{what}: {told}" for what, found in self.audited.items() for told in found]
         return [*self.heard, *(f"request to {url}" for url in self.elsewhere), *audits]
+
+
+def _shrink(path: Path, to: Path) -> None:
+    """A picture for a page of the documentation: the upper part of a long one, with as many colours as it needs."""
+    with Image.open(path) as image:
+        cut = image.convert("RGB").crop((0, 0, image.width, min(image.height, TALLEST)))
+        to.parent.mkdir(parents=True, exist_ok=True)
+        cut.quantize(64, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(to, optimize=True)
 
 
 class Street:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 from playwright.sync_api import expect
@@ -62,6 +61,13 @@ class Owner:
         self.page.get_by_role("button", name="Save the variables").click()
         expect(self.page.get_by_role("alert")).to_have_count(0)
 
+    def order(self, *tiers: str) -> None:
+        """What is known before the data: which variables come first."""
+        self.go("settings")
+        self.page.get_by_label("Tiers", exact=True).fill("\n".join(tiers))
+        self.page.get_by_role("button", name="Save the settings").click()
+        expect(self.page.get_by_role("alert")).to_have_count(0)
+
     def go(self, part: str = "") -> None:
         """To a page of the study: ``lobby``, ``settings``, ``progress``, ``audit``, ``result`` …"""
         self.page.goto(f"{self._server}/studies/{self.study}{'/' + part if part else ''}")
@@ -81,9 +87,3 @@ class Owner:
         self.go("lobby")
         self.page.get_by_role("button", name=re.compile("Start with 3 sites")).click()
         expect(self.page.get_by_role("heading", name="Run", level=1)).to_be_visible()
-
-    def edges(self) -> list[str]:
-        """The graphs as the result's JSON export has them."""
-        with self.page.expect_download() as waiting:
-            self.page.get_by_role("link", name=re.compile("json", re.IGNORECASE)).first.click()
-        return sorted(json.loads(waiting.value.path().read_text(encoding="utf-8"))["pags"])

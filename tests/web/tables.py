@@ -29,14 +29,18 @@ class Hospitals:
 
     @property
     def folders(self) -> dict[str, Path]:
-        return {"muenster": self.muenster.parent, "marburg": self.marburg.parent, "mainz": self.mainz.parent}
+        return {name: self.study.parent / name for name in ("muenster", "marburg", "mainz")}
 
 
-def write_hospitals(folder: Path, rows: int = 900) -> Hospitals:
-    """Münster's file has numbers of patients and dates in it. Marburg's is separated by semicolons. Mainz writes levels its own way."""
+def write_hospitals(folder: Path, rows: int = 1800) -> Hospitals:
+    """Münster's file has numbers of patients and dates in it, Marburg's is separated by semicolons, Mainz' is not in its folder and has
+    levels written another way.
+    """
     made = synthetic_tables(rows)
     frames = {name: _marked(frame) for name, frame in made.frames.items()}
     paths = {name: folder / name / f"{name}.csv" for name in frames}
+    paths["mainz"] = folder / "elsewhere" / "mainz.csv"
+    (folder / "mainz").mkdir(parents=True)
     for path in paths.values():
         path.parent.mkdir(parents=True)
     n = frames["muenster"].height

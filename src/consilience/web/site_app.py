@@ -68,8 +68,6 @@ class _Gate:
             if not hmac.compare_digest(given.encode(), self._session.encode()):
                 await render("site/locked.html", 403, shell=Shell("consilience"), title="This app is locked")(scope, receive, send)
                 return
-        if scope["type"] == "websocket":  # there is none here
-            raise HTTPException(404)
         await self._app(scope, receive, send)
 
 

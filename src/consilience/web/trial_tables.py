@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -30,6 +31,8 @@ STUDY = Schema(
         Variable("drug", Kind.MULTINOMIAL, tuple(sorted(DRUGS.values()))),
     ]
 )
+TIERS = (("age",), ("sbp", "stroke", "disability", "drug"))
+"""Nothing makes anybody older: what is known before the data is part of a study, and so of a trial."""
 NO_VARIABLE = ("identifier", "date", "constant")
 FEWEST = 4
 """With fewer variables no site goes without one: too little would be left to find."""
@@ -63,7 +66,7 @@ def synthetic_tables(rows: int = 1800, seed: int = 1) -> TrialTables:
         "The data are made up: age → sbp → stroke, age → disability ← stroke, sbp → drug. "
         f"{SITES[0]} does not know drugs, {SITES[2]} no disability."
     )
-    return TrialTables(frames, _study("Trial with made-up patients", STUDY, frames), words)
+    return TrialTables(frames, _study("Trial with made-up patients", STUDY, frames, tiers=TIERS), words)
 
 
 def _as_patients(frame: pl.DataFrame) -> pl.DataFrame:
@@ -111,6 +114,6 @@ def _schema(profile: TableProfile, variables: list[str]) -> Schema:
     return Schema(found)
 
 
-def _study(name: str, schema: Schema, frames: dict[str, pl.DataFrame]) -> StudyFile:
+def _study(name: str, schema: Schema, frames: dict[str, pl.DataFrame], **settings: Any) -> StudyFile:
     datasets = tuple(dict.fromkeys(tuple(sorted(set(frame.columns) & set(schema))) for frame in frames.values()))
-    return StudyFile(schema, datasets=datasets, name=name)
+    return StudyFile(schema, datasets=datasets, settings=settings, name=name)

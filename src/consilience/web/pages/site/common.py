@@ -82,7 +82,9 @@ def tasks_of(desk: SiteDesk) -> list[Task]:
     done = desk.rehearsal is not None
     state = ("Done", "good") if done else ("To do", "busy")
     tasks.append(
-        Task("What will leave", "/leaving", hint, *state) if ready and desk.fit_confirmed else Task("What will leave", "", hint, LATER)
+        Task("What will leave", "/leaving", hint, *state)
+        if ready and desk.fit_confirmed and offer is not None
+        else Task("What will leave", "", hint, LATER)
     )
     return [*tasks, _consent(desk, rehearsed=done), _run(desk), _result(desk)]
 

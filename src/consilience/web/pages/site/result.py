@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -12,6 +13,7 @@ from starlette.routing import Route
 from consilience.federation.site.ledger import printable
 from consilience.web.pages.result import ResultSource, result_routes
 from consilience.web.pages.site.common import desk_of, shell_of
+from consilience.web.rendering import Link
 
 __all__ = ["routes"]
 
@@ -31,7 +33,11 @@ async def _load(request: Request) -> ResultSource:
         return path.read_bytes() if name in SHARED and path.exists() else None
 
     study = desk.study.joined.study
-    return ResultSource(study, printable(contract.name) if contract else study, f"{study}-{changed}", document, shell_of(request))
+    # graphs and tables need the width that the steps take elsewhere
+    shell = replace(
+        shell_of(request), steps=(), links=(Link("All steps", "/"), Link("Run", "/run"), Link("Result", "/result", current=True))
+    )
+    return ResultSource(study, printable(contract.name) if contract else study, f"{study}-{changed}", document, shell)
 
 
 async def _own(request: Request) -> Response:

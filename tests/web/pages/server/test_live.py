@@ -8,15 +8,21 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 
 import httpx
 import pytest
 
+from consilience.service.agent import Home
+from consilience.service.agent import join as enter
+from consilience.service.invitation import read_invitation
 from consilience.service.store import Event, State
 from consilience.service.tls import client_context
 from consilience.web.pages.server.board import LINES, Board, Boards
 from consilience.web.pages.server.event_words import words_of
+from consilience.web.pages.server.follow import events_of
+from consilience.web.pages.server.visit import Visit
 from tests.system.processes import OWNER, PASSWORD, declaration, enrol, running, until
 from tests.system.test_equality import frames_of
 from tests.web.pages.server.helpers import CSRF, Browser, words
@@ -32,6 +38,22 @@ def logged_in(url: str, ca: str) -> Iterator[httpx.Client]:
         reply = client.post("/login", data={"csrf": form[1], "name": OWNER, "password": PASSWORD})
         assert reply.status_code == 303, reply.text
         yield client
+
+
+@pytest.mark.slow
+def test_the_lobby_follows_who_joins(tmp_path: Path) -> None:
+    with running(tmp_path) as server, logged_in(server.url, server.ca) as client:
+        study = server.do("POST", "/studies", {"name": "trial"})["id"]
+        page = client.get(f"/studies/{study}/lobby")
+        after = re.findall(r"lobby/live\?after=(\d+)", page.text)
+        assert len(after) == 1
+        with client.stream("GET", f"/studies/{study}/lobby/live?after={after[0]}", timeout=30.0) as reply:
+            text = server.do("POST", f"/studies/{study}/invitations", {"site": "muenster"})["invitation"]
+            enter(Home(tmp_path / "site"), read_invitation(text))
+            told = [json.loads(line[6:]) for line in islice((line for line in reply.iter_lines() if line.startswith("data: ")), 3)]
+        assert [part["target"] for part in told] == ["sites", "overlap", "next"]
+        assert "muenster" in told[0]["html"]
+        assert 'name="csrf"' in told[2]["html"]
 
 
 @pytest.mark.slow
@@ -113,9 +135,6 @@ def test_one_look_serves_all_who_look(ada: Browser, monkeypatch: pytest.MonkeyPa
 
 def test_a_stream_ends_with_its_session(ada: Browser) -> None:
     """The page of somebody who was logged out goes to the beginning, and learns nothing more."""
-    from consilience.web.pages.server import progress  # noqa: PLC0415
-    from consilience.web.pages.server.visit import Visit  # noqa: PLC0415
-
     study = ada.new_study()
     app = ada.client.app.user_middleware[-1].kwargs["pages"]._app  # type: ignore[attr-defined]
     session = next(cookie.value for cookie in ada.client.cookies.jar if not cookie.name.endswith("-form"))
@@ -126,7 +145,7 @@ def test_a_stream_ends_with_its_session(ada: Browser) -> None:
 
     async def first() -> str:
         ada.post("/logout", "/account")
-        async for event in progress._events(visit, study, 0):
+        async for event in events_of(visit, study, 0, lambda _visit, _standing: []):
             return f"{event.kind} {event.target}"
         return ""
 

@@ -93,6 +93,11 @@ def test_a_site_leaves_comes_back_and_goes_on_after_a_restart(server: Server, fo
             prepared(second, "table.parquet", invite(server, study, NAMES[1]))
             consented(first, NAMES[0])
             until_page(first, "/run", "waits for the study’s owner")
+            with first.http.stream("GET", "/run/events?after=0") as stream:
+                assert stream.headers["content-type"].startswith("text/event-stream")
+                lines = stream.iter_lines()
+                assert [next(lines) for _ in range(4)][::3] == ["retry: 2000", "event: replace"]
+                assert "waits for the study’s owner" in next(lines)
             busy = first.http.post("/data/forget", data={"csrf": first.csrf("/run")})
             assert busy.status_code == 409, "the table cannot be taken from under the agent"
             assert "Leave the study?" in words_of(first.send("/run", "/run/leave").text)
@@ -107,7 +112,10 @@ def test_a_site_leaves_comes_back_and_goes_on_after_a_restart(server: Server, fo
         first.launch()
         assert "Stopped" in words_of(first.get("/"))
         first.send("/data", "/data", file="table.parquet")
-        first.send("/run", "/run")
+        withheld(first, held[0])
+        assert "You have agreed to take part with" in words_of(first.send("/run", "/run").text)
+        withheld(first)
+        assert "There is a problem" not in words_of(first.send("/run", "/run").text)
         second.launch()
         second.send("/data", "/data", file="table.parquet")
         second.send("/columns", "/columns")

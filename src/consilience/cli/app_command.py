@@ -8,6 +8,7 @@ import sys
 import threading
 import webbrowser
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -73,8 +74,15 @@ def app_command(
         launch = Launch()
         app = create_site_app(SiteDesk(folder, settings), port=listener.getsockname()[1], launch=launch)
         _open(Path(settings.home), address, launch, browser=browser)
-        server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=3))
-        server.run(sockets=[listener])
+
+        class Server(uvicorn.Server):
+            """Ends the streams of open pages first: they have no end, and would be waited for."""
+
+            def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+                app.state.streams.close()
+                super().handle_exit(sig, frame)
+
+        Server(uvicorn.Config(app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=3)).run([listener])
 
 
 def _open(home: Path, address: str, launch: Launch, *, browser: bool) -> None:

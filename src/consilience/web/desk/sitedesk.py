@@ -34,10 +34,11 @@ __all__ = ["Consent", "SiteDesk"]
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """That the owner has agreed: when, and to what (its reference)."""
+    """That the owner has agreed: when, to what (its reference), and to take part with which of the study's variables."""
 
     reference: str
     time: float
+    variables: tuple[str, ...]
 
 
 class SiteDesk:
@@ -256,15 +257,34 @@ class SiteDesk:
             return None
         try:
             found = json.loads((self.study.path / "consent.json").read_text(encoding="utf-8"))
-            return Consent(str(found["reference"]), float(found["time"]))
+            return Consent(str(found["reference"]), float(found["time"]), tuple(map(str, found["variables"])))
         except (OSError, ValueError, KeyError, TypeError):
             return None
+
+    def obstacle(self) -> str:
+        """Why the agent cannot go on with this table; empty if it can. Repairs are not kept on disk, so after a new start they are to be
+        made again: a table without them would answer other than what was agreed to, or not at all.
+        """
+        if self.table is None or self.offer is None:
+            return ""
+        if not self.fits():
+            return "The table does not fit the study as it is. Repair it on the page Fit, as before."
+        given = self.consent
+        if (
+            given is not None
+            and self.study is not None
+            and self.study.contract is not None
+            and sorted(given.variables) != sorted(self.held)
+        ):
+            agreed, now = ", ".join(sorted(given.variables)), ", ".join(sorted(self.held))
+            return f"You have agreed to take part with {agreed}; the table now has {now}. Repair it on the page Fit, as before."
+        return ""
 
     def agree(self, offer: Offer | None) -> None:
         """The owner agrees: to an offer, or (None) to tell the site's variables. The agent begins, or goes on with its answer."""
         assert self.study is not None
         if offer is not None:
-            record = {"reference": offer.reference, "time": time.time(), "site": self.site, "lines": offer.lines()}
+            record = {"reference": offer.reference, "time": time.time(), "site": self.site, "variables": self.held, "lines": offer.lines()}
             write_private(self.study.path / "consent.json", json.dumps(record, ensure_ascii=False, indent=1).encode())
         session = self.session
         if session is not None and session.active:

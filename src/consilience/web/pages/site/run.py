@@ -80,6 +80,17 @@ def _values(desk: SiteDesk) -> dict[str, Any]:
     }
 
 
+def _state(request: Request) -> str:
+    """The live part, made once a tick for however many pages are open."""
+    kept, now = request.app.state, time.monotonic()
+    made: tuple[float, object, str] = getattr(kept, "run_state", (-1.0, None, ""))
+    session = desk_of(request).session
+    fresh = now - made[0] < 0.8 * TICK_SECONDS and made[1] is session and session is not None and session.active
+    if not fresh:
+        made = kept.run_state = (now, session, fragment("site/run_state.html", **_values(desk_of(request))))
+    return made[2]
+
+
 async def events(request: Request) -> Response:
     """The live part, whenever it changes, and every new line of the ledger."""
     desk = desk_of(request)
@@ -93,7 +104,7 @@ async def events(request: Request) -> Response:
             for line in lines[number:]:
                 number += 1
                 yield Event("append", "ledger", fragment("site/ledger_line.html", number=number, line=line), number)
-            now = fragment("site/run_state.html", **_values(desk))
+            now = _state(request)
             if now != before:
                 before = now
                 yield Event("replace", "state", now, number)
@@ -129,6 +140,8 @@ async def go_on(request: Request) -> Response:
     agreed = desk.session.agreed if desk.session is not None else None
     try:
         await desk.look()
+        if obstacle := desk.obstacle():
+            return _page(request, Trouble("", obstacle))
         desk.begin(agreed)
     except ConsilienceError as error:
         return _page(request, Trouble("", str(error)))

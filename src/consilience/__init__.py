@@ -14,6 +14,7 @@
 #   simulate/         random graphs and models, synthetic sites, power
 #   reproduction/     the paper's simulation study and its page
 #   service/          the study server and the site agent; needs the extra consilience[service]
+#   web/              the pages of the study server and the site's app; needs the extra consilience[web]
 #   cli/              the command line; the only place that prints
 """Causal discovery across data sets that may not leave their sites.
 

@@ -8,11 +8,13 @@ import sys
 import threading
 import webbrowser
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from consilience.cli.optional import need_web
+from consilience.cli.trial import run_trial
 from consilience.service.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -33,12 +35,21 @@ def app_command(
     ca: Annotated[str | None, typer.Option(help="Certificate authorities to trust (PEM).")] = None,
     insecure: Annotated[bool | None, typer.Option(help="Allow a connection without TLS; for trials.")] = None,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the browser.")] = True,
+    trial: Annotated[
+        bool, typer.Option("--trial", help="Try it: a study server and three sites on this machine, with made-up data.")
+    ] = False,
+    split: Annotated[Path | None, typer.Option(help="With --trial: a table of your own, dealt out to the three sites.")] = None,
 ) -> None:
     """Take part in a study with a browser instead of commands. The app answers this machine only.
 
     Example: consilience app tables
     """
     need_web()
+    if trial:
+        run_trial(split)
+        return
+    if split is not None:
+        raise ConfigurationError("--split deals a table out to the sites of a trial: say --trial, too.")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # many small sums: threads would wait for each other
     import uvicorn  # noqa: PLC0415  the extra may not be installed
 
@@ -63,8 +74,15 @@ def app_command(
         launch = Launch()
         app = create_site_app(SiteDesk(folder, settings), port=listener.getsockname()[1], launch=launch)
         _open(Path(settings.home), address, launch, browser=browser)
-        server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=3))
-        server.run(sockets=[listener])
+
+        class Server(uvicorn.Server):
+            """Ends the streams of open pages first: they have no end, and would be waited for."""
+
+            def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+                app.state.streams.close()
+                super().handle_exit(sig, frame)
+
+        Server(uvicorn.Config(app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=3)).run([listener])
 
 
 def _open(home: Path, address: str, launch: Launch, *, browser: bool) -> None:

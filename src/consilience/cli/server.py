@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from importlib.util import find_spec
 from ipaddress import ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,6 +19,8 @@ from consilience.secagg import Identity
 from consilience.service.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from fastapi import FastAPI
+
     from consilience.service.config import ServerConfig
 
 __all__ = ["server_app"]
@@ -124,6 +127,7 @@ def run(
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # many small runs: threads of one would wait for those of another
     from consilience.service.config import load_server  # noqa: PLC0415
     from consilience.service.logs import set_up_logs  # noqa: PLC0415
+    from consilience.service.server.app import create_app  # noqa: PLC0415
     from consilience.service.server.serve import serve  # noqa: PLC0415
 
     settings = load_server(
@@ -139,7 +143,18 @@ def run(
     logging.getLogger("consilience.server").info(
         "serving", extra={"url": settings.public_url, "fingerprint": identity.fingerprint_text, "tls": bool(settings.tls_cert)}
     )
-    serve(settings, identity)
+    serve(settings, lambda: _pages(create_app(settings, identity)))
+
+
+def _pages(app: FastAPI) -> FastAPI:
+    """With pages, where the extra is installed."""
+    if find_spec("jinja2") is None:
+        words = "no pages: they need the package 'jinja2', which is not installed: pip install 'consilience[web]'"
+        logging.getLogger("consilience.server").warning(words)
+        return app
+    from consilience.web.server_app import with_pages  # noqa: PLC0415
+
+    return with_pages(app)
 
 
 def _complete(settings: ServerConfig) -> ServerConfig:

@@ -7,6 +7,7 @@ what it needs (https://github.com/apache/parquet-format, parquet.thrift).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from mmap import mmap
 from typing import Any
@@ -23,16 +24,17 @@ MOST_COLUMNS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class ParquetSize:
-    """What a file holds when it is unpacked: ``cells`` are rows times columns, ``unpacked`` the bytes of its pages."""
+    """What a file holds when it is unpacked: ``unpacked`` are the bytes of its pages, ``values`` what they say to hold."""
 
     rows: int
     columns: int
     unpacked: int
+    values: int
 
     @property
     def cells(self) -> int:
-        """Rows times columns."""
-        return self.rows * self.columns
+        """Rows times columns, or what the pages hold if they say more."""
+        return max(self.rows * self.columns, self.values)
 
 
 def parquet_size(content: bytes | bytearray | mmap) -> ParquetSize:
@@ -60,26 +62,28 @@ def parquet_size(content: bytes | bytearray | mmap) -> ParquetSize:
         columns = max((len(group.get(1, [])) for group in groups), default=0)
         if len(chunks) > MOST_COLUMNS:
             raise ReadError(f"The file has {len(chunks)} column chunks; at most {MOST_COLUMNS} are read.")
-        return ParquetSize(rows, columns, sum(_unpacked(data, chunk) for chunk in chunks))
+        pages = [page for chunk in chunks for page in _pages(data, chunk)]
+        if rows < 0 or any(length < 0 or count < 0 for length, count in pages):
+            raise ReadError(_BROKEN)
+        return ParquetSize(rows, columns, sum(length for length, _ in pages), sum(count for _, count in pages))
     except (IndexError, KeyError, TypeError, AttributeError, ValueError, OverflowError):
         raise ReadError(_BROKEN) from None
 
 
-def _unpacked(data: memoryview, chunk: dict[int, Any]) -> int:
-    """The bytes of a column chunk's pages: by their own headers, which is what a reader makes room for, not by the footer's word."""
+def _pages(data: memoryview, chunk: dict[int, Any]) -> Iterator[tuple[int, int]]:
+    """Bytes and values of a column chunk's pages: by their own headers, which is what a reader makes room for, not by the footer's word."""
     start = min(at for at in (chunk.get(9), chunk.get(11)) if at)  # the first page, or the dictionary in front of it
-    end, total = start + int(chunk[7]), 0
+    end = start + int(chunk[7])
     if not 0 <= start <= end <= len(data):
         raise ReadError(_BROKEN)
     while start < end:
         reader = _Thrift(data[start:end])
         head = reader.struct()
-        total += int(head[2])
-        step = reader.at + int(head[3])
-        if step <= 0 or int(head[2]) < 0:
+        told = head.get(5) or head.get(8) or {}  # a page of values, of the first or the second kind; a dictionary's are not counted
+        yield int(head[2]), int(told.get(1, 0))
+        if int(head[3]) < 0:
             raise ReadError(_BROKEN)
-        start += step
-    return total
+        start += reader.at + int(head[3])
 
 
 class _Thrift:

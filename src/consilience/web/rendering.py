@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 from starlette.responses import HTMLResponse
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
@@ -54,14 +55,13 @@ class Shell:
 def number(value: float) -> str:
     """A number with its thousands apart; few digits after the point.
 
-    >>> number(1234567), number(0.12345), number(12.0), number(float("nan"))
-    ('1,234,567', '0.123', '12', '–')
+    >>> number(1234567), number(-0.12345), number(12.0), number(float("nan"))
+    ('1,234,567', '−0.123', '12', '–')
     """
-    if isinstance(value, int):
-        return f"{value:,}"
     if not math.isfinite(value):
         return "–"
-    return f"{value:,.0f}" if value == int(value) and abs(value) < 1e15 else f"{value:,.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+    few = isinstance(value, float) and abs(value) < 1000 and value != int(value)
+    return (f"{value:,.3g}" if few else f"{value:,.0f}").replace("-", "−")
 
 
 def size(count: int) -> str:
@@ -106,8 +106,8 @@ def moment(value: float | str) -> str:
 def duration(seconds: float) -> str:
     """A length of time.
 
-    >>> duration(0.4), duration(75), duration(3 * 3600 + 120), duration(604800)
-    ('less than a second', '1 min 15 s', '3 h 2 min', '7 days')
+    >>> duration(0.4), duration(75), duration(3600), duration(3 * 3600 + 120), duration(604800)
+    ('less than a second', '1 min 15 s', '1 h', '3 h 2 min', '7 days')
     """
     if seconds < 1:
         return "less than a second"
@@ -117,7 +117,7 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s" if whole % 60 else f"{whole // 60} min"
     if whole < 2 * 86400:
-        return f"{whole // 3600} h {whole % 3600 // 60} min"
+        return f"{whole // 3600} h {whole % 3600 // 60} min".removesuffix(" 0 min")
     return counted(whole // 86400, "day")
 
 
@@ -139,9 +139,9 @@ def _environment() -> Environment:
     return made
 
 
-def fragment(template: str, /, **values: Any) -> str:
-    """A piece of a page, for events."""
-    return _environment().get_template(template).render(**values)
+def fragment(template: str, /, **values: Any) -> Markup:
+    """A piece of a page, for events and for other pages: it is escaped already, and says so."""
+    return Markup(_environment().get_template(template).render(**values))  # noqa: S704  what the template escapes is all that was not written by us
 
 
 def render(template: str, /, status: int = 200, headers: Mapping[str, str] | None = None, **values: Any) -> HTMLResponse:

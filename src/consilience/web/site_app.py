@@ -68,8 +68,6 @@ class _Gate:
             if not hmac.compare_digest(given.encode(), self._session.encode()):
                 await render("site/locked.html", 403, shell=Shell("consilience"), title="This app is locked")(scope, receive, send)
                 return
-        if scope["type"] == "websocket":  # there is none here
-            raise HTTPException(404)
         await self._app(scope, receive, send)
 
 
@@ -132,8 +130,7 @@ def _routes() -> list[Route]:
         Route("/run/leave", run.leave, methods=["POST"]),
         Route("/run/events", run.events),
         Route("/run/ledger.jsonl", run.ledger),
-        Route("/result", result.show),
-        Route("/result/files/{name}", result.document),
+        *result.routes(),
     ]
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import h11
 import uvicorn
+from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from consilience.protocol.framing import FRAME_BYTES
-from consilience.secagg import Identity
 from consilience.service.config import ServerConfig
 from consilience.service.lock import lock_folder
-from consilience.service.server.app import create_app
 
 __all__ = ["serve"]
 
@@ -77,15 +77,15 @@ class _Punctual(H11Protocol):
             self._deadline = None
 
 
-def serve(config: ServerConfig, identity: Identity) -> None:
-    """Serve until stopped; one process per folder."""
+def serve(config: ServerConfig, make: Callable[[], FastAPI]) -> None:
+    """Serve what ``make`` makes, until stopped; one process per folder, so it is made when the folder is locked."""
     with lock_folder(Path(config.home)):
-        _run(config, identity)
+        _run(config, make())
 
 
-def _run(config: ServerConfig, identity: Identity) -> None:
+def _run(config: ServerConfig, app: FastAPI) -> None:
     uvicorn.run(
-        create_app(config, identity),
+        app,
         host=config.host,
         port=config.port,
         ssl_certfile=config.tls_cert or None,

@@ -25,7 +25,8 @@ __all__ = ["document"]
 STYLE = (
     "body{font:16px/1.55 system-ui,sans-serif;max-width:52rem;margin:2.5rem auto;padding:0 1.5rem;color:#15191e;overflow-wrap:anywhere}"
     "h1{line-height:1.2}h2{margin-top:2.2rem;border-top:1px solid #ccd3da;padding-top:1.2rem}table{border-collapse:collapse;width:100%}"
-    "th,td{border-bottom:1px solid #ccd3da;padding:.35rem .7rem .35rem 0;text-align:left;vertical-align:top}.number{text-align:right}"
+    "th,td{border-bottom:1px solid #ccd3da;padding:.35rem .7rem .35rem 0;text-align:left;vertical-align:top}"
+    ".number{text-align:right;white-space:nowrap}th{overflow-wrap:normal}"
     "caption{text-align:left;color:#4d5761;padding:.3rem 0}code{font-size:.95em}"
 )
 LEARNT = (
@@ -52,7 +53,7 @@ def document(desk: SiteDesk) -> bytes:
     joined = desk.study.joined
     parts = [
         el("h1", "Taking part in the study ", el("q", offer.name)),
-        el("p", f"For the data protection officer of the site {desk.site}. Made on {moment(time.time())}, before consent was given."),
+        el("p", f"For the data protection officer of the site {desk.site}. Made on {moment(time.time())}. {_consent(desk)}"),
         _section(
             "What is planned",
             el(
@@ -99,6 +100,11 @@ def document(desk: SiteDesk) -> bytes:
 
 def _section(title: str, *body: str | None) -> Html:
     return el("section", el("h2", title), *body)
+
+
+def _consent(desk: SiteDesk) -> str:
+    given = desk.consent
+    return "Consent has not been given." if given is None else f"Consent was given on {moment(given.time)}, reference {given.reference}."
 
 
 def _withheld(desk: SiteDesk) -> Html | None:
@@ -149,7 +155,7 @@ def _fingerprints(desk: SiteDesk, offer: Offer) -> list[Html]:
     rows = [("server", fingerprint_text(fingerprint_of(desk.study.joined.server_key)))]
     rows += [(f"site {name}", fingerprint_text(value)) for name, value in offer.sites]
     body = [el("tr", el("th", label(name), scope="row"), el("td", el("code", text))) for name, text in rows]
-    words = "Compare them with the other owners by telephone. A server that listened in could not keep them the same."
+    words = "Compare them with the other owners by telephone. Whoever stood between the sites would have to show others."
     return [el("p", words), table([Column("who"), Column("fingerprint")], body, caption="Identities", sortable=False)]
 
 

@@ -7,11 +7,15 @@ which waits until the page has an answer.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import logging
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
 from typing import Any
+
+import httpx
 
 from consilience.errors import ConsilienceError
 from consilience.federation import Client
@@ -19,15 +23,18 @@ from consilience.federation.site.ledger import Ledger
 from consilience.protocol.handshake import Proposal
 from consilience.protocol.states import Standing
 from consilience.service.agent import Agent, Outcome, Site, StudyFolder
-from consilience.service.agent.entry import download, fetch_study
+from consilience.service.agent.entry import check_url, context_of, download
 from consilience.service.config import AgentConfig
 from consilience.service.contract import decode_contract
 from consilience.web.desk.offer import Offer
 
 __all__ = ["Pending", "Session"]
 
+_log = logging.getLogger("consilience.web")
 MOST_WORDS = 200
 POLL_SECONDS = 1.0
+ANSWER_SECONDS = 5.0
+MOST_BYTES = 16 << 20
 LEFT = "This site has left the study: its connection is closed, and it answers nothing."
 
 
@@ -66,10 +73,7 @@ class _AppSite(Site):
 
 
 class Session:
-    """One agent, from its start to its end. ``agreed`` is what the owner has agreed to; ``tells`` whether variables may be told.
-
-    ``changed`` is called when something has happened that a page shows.
-    """
+    """One agent, from its start to its end. ``agreed`` is what the owner has agreed to; ``tells`` whether variables may be told."""
 
     def __init__(
         self, client: Client, folder: StudyFolder, config: AgentConfig, token: str, agreed: Offer | None, *, tells: bool = False
@@ -87,6 +91,7 @@ class Session:
         self._site = _AppSite(client, folder, self._ask)
         self._agent = Agent(folder.joined, client.identity, config, self._say)
         self._task: asyncio.Task[None] | None = None
+        self._over = asyncio.Event()
 
     def start(self, ended: Callable[[], None] = lambda: None) -> None:
         """Begin, in the running loop; ``ended`` is called at the end, however that comes."""
@@ -126,10 +131,14 @@ class Session:
             self.failure = str(error)
         except OSError as error:
             self.failure = f"A file of this site cannot be used: {error.strerror or error}."
+        except Exception:  # noqa: BLE001  the task ends here: nobody else would say it
+            _log.exception("a defect ended a run")
+            self.failure = "A defect of the program ended the run; what it printed says more."
         finally:
-            watching.cancel()
+            self._over.set()
+            if self.left:
+                watching.cancel()
             await asyncio.gather(watching, return_exceptions=True)
-            await self._look()
 
     async def leave(self) -> None:
         """End the connection. The agent's thread may still compute; what it computes is not sent."""
@@ -160,17 +169,20 @@ class Session:
         self.words.append((time.time(), words))
 
     async def _watch(self) -> None:
-        """Who is there and how far the study is, once a second."""
-        while True:
-            await self._look()
-            await asyncio.sleep(POLL_SECONDS)
-
-    async def _look(self) -> None:
-        if not self._token:
-            return
-        try:
-            found = await asyncio.to_thread(fetch_study, self.folder, self._token, ca=self._config.ca, insecure=self._config.insecure)
-        except ConsilienceError:  # the agent's own connection says so, and the page says from when its numbers are
-            return
-        if isinstance(found, dict):
-            self.study, self.seen = found, time.time()
+        """Who is there and how far the study is, once a second; and once more at the end."""
+        joined, settings = self.folder.joined, self._config
+        address = f"{check_url(joined.url, insecure=settings.insecure)}/api/v1/studies/{joined.study}"
+        headers = {"Authorization": f"Bearer {self._token}"}
+        # one client for all of it: a context of trust anew each second would cost more than the question
+        async with httpx.AsyncClient(verify=context_of(joined, settings.ca), timeout=ANSWER_SECONDS, headers=headers) as client:
+            while self._token:
+                last = self._over.is_set()
+                with contextlib.suppress(httpx.HTTPError, ValueError):  # the agent's own connection says so; the page says from when it is
+                    reply = await client.get(address)
+                    found = reply.json() if reply.status_code == 200 and len(reply.content) < MOST_BYTES else None
+                    if isinstance(found, dict) and found.get("id") == joined.study:
+                        self.study, self.seen = found, time.time()
+                if last:
+                    return
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._over.wait(), POLL_SECONDS)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from websockets.exceptions import WebSocketException
 
 from consilience.errors import ConsilienceError, StudyError
@@ -19,7 +20,7 @@ from consilience.service.agent import join as enter
 from consilience.service.agent.entry import fetch_study
 from consilience.service.agent.rehearsal import rehearse
 from consilience.service.config import AgentConfig
-from consilience.service.errors import UnreachableError
+from consilience.service.errors import RecordsError, UnreachableError
 from consilience.service.invitation import Invitation
 from consilience.service.tls import write_private
 from consilience.web.desk.fitting import Match, fit
@@ -60,6 +61,7 @@ class SiteDesk:
         self._version = 0
         self._matched: tuple[tuple[int, Offer], list[Match]] | None = None
         self.fitted = -1
+        self._stored: tuple[tuple[str, int, int], list[LedgerLine]] | None = None
         found = self.home.studies()
         if found:  # the one that was joined last
             self.study = max(found, key=lambda each: (each.path / "study.json").stat().st_mtime)
@@ -283,7 +285,19 @@ class SiteDesk:
             return list(self.session.ledger.entries)
         if self.study is None or not (self.study.path / "ledger.jsonl").exists():
             return []
-        return list(self.study.ledger().entries)
+        return self._read(self.study.path / "ledger.jsonl")
+
+    def _read(self, file: Path) -> list[LedgerLine]:
+        """A ledger from disk, whose last line may be torn. Read here and not through the agent's own class, which opens it for writing."""
+        now = file.stat()
+        key = (str(file), now.st_size, now.st_mtime_ns)
+        if self._stored is None or self._stored[0] != key:
+            whole = file.read_bytes().split(b"\n")[:-1]
+            try:
+                self._stored = (key, [msgspec.json.decode(line, type=LedgerLine) for line in whole])
+            except msgspec.DecodeError:
+                raise RecordsError(f"{str(file)!r} is damaged. Restore it from a backup.") from None
+        return list(self._stored[1])
 
     @property
     def finished(self) -> bool:

@@ -82,7 +82,9 @@ def tasks_of(desk: SiteDesk) -> list[Task]:
     done = desk.rehearsal is not None
     state = ("Done", "good") if done else ("To do", "busy")
     tasks.append(
-        Task("What will leave", "/leaving", hint, *state) if ready and desk.fit_confirmed else Task("What will leave", "", hint, LATER)
+        Task("What will leave", "/leaving", hint, *state)
+        if ready and desk.fit_confirmed and offer is not None
+        else Task("What will leave", "", hint, LATER)
     )
     return [*tasks, _consent(desk, rehearsed=done), _run(desk), _result(desk)]
 
@@ -153,7 +155,7 @@ def shell_of(request: Request) -> Shell:
 def page(
     request: Request, template: str, title: str, *, status: int = 200, troubles: list[Trouble] | tuple[Trouble, ...] = (), **values: Any
 ) -> HTMLResponse:
-    """A page of the app; a form with troubles is answered with 422."""
+    """A page of the app. A form with troubles is a page like others: browsers call every other status an error of the program."""
     found: dict[str, Any] = {
         "shell": shell_of(request),
         "csrf": csrf_of(request),
@@ -161,4 +163,4 @@ def page(
         "title": title,
         "troubles": troubles,
     }
-    return render(f"site/{template}", 422 if troubles and status == 200 else status, **found, **values)
+    return render(f"site/{template}", status, **found, **values)

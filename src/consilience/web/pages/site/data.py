@@ -42,7 +42,7 @@ async def choose(request: Request) -> Response:
     except OSError as error:
         return _page(request, Trouble("file", f"{found.name} cannot be opened: {error.strerror}."))
     except ConsilienceError as error:
-        return _page(request, Trouble("file", str(error)))
+        return _page(request, Trouble("file", str(error).replace(str(found), found.name)))
     return see("/columns")
 
 

@@ -16,7 +16,7 @@ from consilience.errors import ConsilienceError
 from consilience.web.desk import SiteDesk
 from consilience.web.forms import Trouble
 from consilience.web.live import Event, Streams, last_event
-from consilience.web.pages.site.common import csrf_of, desk_of, form_of, page, see
+from consilience.web.pages.site.common import desk_of, form_of, page, see
 from consilience.web.rendering import fragment
 
 __all__ = ["events", "go_on", "leave", "ledger", "show"]
@@ -46,11 +46,11 @@ def _page(request: Request, *troubles: Trouble) -> Response:
         lines=list(enumerate(lines, start=1))[-SHOWN:],
         count=len(lines),
         active=active,
-        **_values(desk, csrf_of(request)),
+        **{name: value for name, value in _values(desk).items() if name != "desk"},
     )
 
 
-def _values(desk: SiteDesk, csrf: str) -> dict[str, Any]:
+def _values(desk: SiteDesk) -> dict[str, Any]:
     """What the live part of the page shows."""
     session = desk.session
     study = session.study if session is not None and session.study else desk.shown
@@ -72,17 +72,28 @@ def _values(desk: SiteDesk, csrf: str) -> dict[str, Any]:
         "elapsed": time.time() - session.started if session is not None and session.active else None,
         "old": session is not None and session.active and bool(session.seen) and time.time() - session.seen > 5.0,
         "finished": desk.finished,
+        "own_graph": desk.study is not None and (desk.study.path / "local-pag.svg").exists(),
         "standing": session.standing.value if session is not None else "",
         "words": list(session.words)[-5:] if session is not None else [],
         "pending": session is not None and session.pending is not None,
-        "token": csrf,
+        "desk": desk,
     }
+
+
+def _state(request: Request) -> str:
+    """The live part, made once a tick for however many pages are open."""
+    kept, now = request.app.state, time.monotonic()
+    made: tuple[float, object, str] = getattr(kept, "run_state", (-1.0, None, ""))
+    session = desk_of(request).session
+    fresh = now - made[0] < 0.8 * TICK_SECONDS and made[1] is session and session is not None and session.active
+    if not fresh:
+        made = kept.run_state = (now, session, fragment("site/run_state.html", **_values(desk_of(request))))
+    return made[2]
 
 
 async def events(request: Request) -> Response:
     """The live part, whenever it changes, and every new line of the ledger."""
     desk = desk_of(request)
-    csrf = csrf_of(request)
     streams: Streams = request.app.state.streams
 
     async def found() -> AsyncIterator[Event]:
@@ -93,7 +104,7 @@ async def events(request: Request) -> Response:
             for line in lines[number:]:
                 number += 1
                 yield Event("append", "ledger", fragment("site/ledger_line.html", number=number, line=line), number)
-            now = fragment("site/run_state.html", **_values(desk, csrf))
+            now = _state(request)
             if now != before:
                 before = now
                 yield Event("replace", "state", now, number)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,7 +24,7 @@ from consilience.web.pages.server.board import LINES, Board, Boards
 from consilience.web.pages.server.event_words import words_of
 from consilience.web.pages.server.follow import events_of
 from consilience.web.pages.server.visit import Visit
-from tests.system.processes import OWNER, PASSWORD, declaration, enrol, running, until
+from tests.system.processes import OWNER, PASSWORD, PROGRAM, Agent, Server, declaration, enrol, environment, running, until
 from tests.system.test_equality import frames_of
 from tests.web.pages.server.helpers import CSRF, Browser, words
 
@@ -88,6 +89,22 @@ def test_a_page_follows_a_run_to_its_end(tmp_path: Path) -> None:
         assert int(re.findall(r"<strong>(\d+)</strong>tests done", shown)[0]) == len(server.result(study)["tests"])
         for agent in agents:
             agent.wait()
+        check_site(server, agents[0], study)
+
+
+def check_site(server: Server, agent: Agent, study: str) -> None:
+    """A site's own people see the same result, with a token that its program prints."""
+    command = [*PROGRAM, "client", "token", "--home", str(agent.home)]
+    token = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True).stdout.strip()
+    context = client_context(Path(server.ca).read_text())
+    with httpx.Client(base_url=server.url, verify=context, timeout=30.0, trust_env=False, headers={"Origin": server.url}) as client:
+        form = CSRF.search(client.get("/token").text)
+        assert form is not None
+        assert client.post("/token", data={"csrf": form[1], "token": token}).headers["location"] == f"/studies/{study}"
+        assert client.get(f"/studies/{study}").status_code == 200
+        assert client.get(f"/studies/{study}/result").status_code == 200
+        assert client.get(f"/studies/{study}/result/files/result.json").json() == server.result(study)
+        assert client.get(f"/studies/{study}/lobby").status_code == 404
 
 
 def test_a_board_adds_up_what_events_say() -> None:

@@ -35,7 +35,7 @@ const text = (...numbers) => numbers.map((number) => number.toFixed(2)).join(" "
 
 // Draws a mark whose tip is at (x, y), with the line going away along (dx, dy); returns where the line starts
 function mark(kind, element, x, y, dx, dy) {
-  const at = (along, across = 0) => [x + along * dx - across * dy, y + along * dy + across * dx];
+  const at = (along, across = 0) => [x + along * dx + across * dy, y + along * dy - across * dx];
   if (kind === "circle") {
     const [cx, cy] = at(RADIUS + STROKE);
     element.setAttribute("cx", cx.toFixed(2));

@@ -132,15 +132,15 @@ class Graph {
     for (const told of Object.values(this.told.pairs)) {
       const [a, b] = told.ends;
       if (told.sign || (!this.allGaps && a !== this.node && b !== this.node)) continue;
-      group.append(this.gap(told.pair, a, b));
+      group.append(this.gap(told, a, b));
     }
     this.svg.insertBefore(group, this.svg.querySelector(".edge, .node"));
   }
 
-  gap(pair, a, b) {
+  gap(told, a, b) {
     const gap = document.createElementNS(SVG, "g");
     gap.setAttribute("class", "gap");
-    gap.setAttribute("aria-label", `${a} and ${b}: no edge`);
+    gap.setAttribute("aria-label", `${a} and ${b}: ${told.gap}`);
     gap.dataset.from = a;
     gap.dataset.to = b;
     for (const name of ["hit", "seen"]) {
@@ -149,7 +149,7 @@ class Graph {
       gap.append(path);
     }
     redraw(gap, this.nodes.get(a), this.nodes.get(b));
-    this.listen(gap, pair);
+    this.listen(gap, told.pair);
     return gap;
   }
 

@@ -9,7 +9,7 @@ const make = (name, text, attributes = {}) => {
 
 function title(told) {
   const head = make("h3", undefined, { class: "pair-title" });
-  head.append(make("bdi", told.ends[0]), " ", make("span", told.sign || "no edge", { class: "sign" }), " ", make("bdi", told.ends[1]));
+  head.append(make("bdi", told.ends[0]), " ", make("span", told.sign || told.gap, { class: "sign" }), " ", make("bdi", told.ends[1]));
   return head;
 }
 

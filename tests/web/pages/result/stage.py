@@ -53,7 +53,7 @@ def served(app: Starlette) -> Iterator[str]:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         one.listen(64)
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
+        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off", ws="none"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [one]}, daemon=True)
         thread.start()
         end = time.monotonic() + 20.0

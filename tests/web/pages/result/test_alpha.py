@@ -21,7 +21,7 @@ from tests.web.pages.result.test_pages import read
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("alpha", [0.001, 0.2])
+@pytest.mark.parametrize("alpha", [0.001, 0.06])
 def test_graphs_are_those_of_the_same_tests_at_that_level(alpha: float) -> None:
     found = real()
     again = found.redecide(alpha=alpha, time_limit=10.0)

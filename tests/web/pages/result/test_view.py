@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -9,12 +10,12 @@ from starlette.exceptions import HTTPException
 
 from consilience.graph import PAG
 from consilience.graph.marks import NONE
-from consilience.iod import Discovery
+from consilience.iod import Discovery, Summary
 from consilience.iod.report.pairs import Pairs
 from consilience.web.pages.result.choice import Choice, Kind, Ref, choose
 from consilience.web.pages.result.difference import Difference
 from consilience.web.pages.result.view import View
-from tests.iod.report.helpers import small
+from tests.iod.report.helpers import found_of, small
 from tests.web.pages.result.cases import contradictory, cut, nothing, oracle, real
 
 
@@ -81,6 +82,21 @@ def test_a_cut_list_claims_nothing_of_others() -> None:
     assert view(cut(), show="1").title == "Graph 1 of 1 listed"
     for row in shown.rows:
         assert not row.often.startswith("all 1")
+
+
+def test_pairs_of_which_nothing_is_known_are_not_drawn_as_edges_nor_as_gaps() -> None:
+    pags = [PAG.parse("A o-> B, B --> C", labels="ABCDEFGH"), PAG.parse("A o-> B, B <-> C", labels="ABCDEFGH")]
+    found = found_of(pags, ["ABCDEFGH"], [])
+    found = replace(found, complete=False, summary=Summary.of(pags, "ABCDEFGH", complete=False))
+    assert choose({}, found).first == Ref(Kind.GRAPH, 1)
+    shown = view(found, show="summary")
+    assert shown.unknown == 28
+    assert shown.rows == []
+    assert shown.legend == ["Not drawn: 28 pairs of which it is not known whether graphs join them."]
+    told = shown.details("A", "B")
+    assert (told["sign"], told["gap"]) == ("", "not known")
+    assert told["facts"][0]["words"] == "It is not known whether graphs join them."
+    assert view(found, show="1").details("A", "C")["gap"] == "no edge"
 
 
 @pytest.mark.slow

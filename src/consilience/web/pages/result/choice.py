@@ -72,9 +72,10 @@ class Choice:
 
 
 def choose(query: Mapping[str, str], found: Discovery) -> Choice:
-    """What an address asks for, by default the summary, or the graph if there is but one; 404 where there is no such graph."""
+    """What an address asks for, by default the summary, or the first graph if that says it all or the summary nothing; else 404."""
     asked, other = query.get("show", ""), query.get("with", "")
-    alone = len(found.pags) == 1 and found.complete
+    statuses = set(found.summary.frame["edge"])
+    alone = bool(found.pags) and ((len(found.pags) == 1 and found.complete) or statuses == {"unknown"})
     first = _ref(asked, found) if asked else Ref(Kind.GRAPH, 1) if alone else Ref(Kind.SUMMARY)
     if not other:
         return Choice(first)

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any
 
-from consilience.graph.drawing.shapes import OPEN, Line
+from consilience.graph.drawing.shapes import DOTTED, OPEN, Line
 from consilience.graph.drawing.svg import Positions, draw
 from consilience.graph.marks import ARROW, TAIL, Mark
 from consilience.graph.mixed import Edge
@@ -19,6 +19,7 @@ from consilience.iod.discovery import Discovery
 from consilience.iod.report.legends import graph_legend
 from consilience.iod.report.pairs import Fact, Pairs, Story
 from consilience.iod.report.sentences import edge_sentence, left_open
+from consilience.iod.summary import NO, UNKNOWN
 from consilience.iod.summary_drawing import summary_legend, summary_lines
 from consilience.iod.wording import counted, format_p
 from consilience.web.pages.result.choice import Choice, Kind
@@ -26,6 +27,8 @@ from consilience.web.pages.result.difference import Difference
 
 __all__ = ["Row", "View"]
 
+MOST_UNKNOWN = 25
+"""Edges of which nothing is known that a drawing has; more of them would hide the others."""
 ROOM, LARGEST = (600.0, 460.0), 1.5
 """Pixels that a drawing on a page may fill before it is shown larger than it is, and how much larger it may be."""
 MOST_TESTS = 12
@@ -85,8 +88,17 @@ class View:
         if self.difference is not None:
             return self.difference.lines
         if self.choice.first.kind is Kind.SUMMARY:
-            return summary_lines(self.found.summary) if self.found.pags else []
+            drawn = summary_lines(self.found.summary) if self.found.pags else []
+            return [line for line in drawn if line.pattern != DOTTED] if self.unknown else drawn
         return [Line(edge.a, edge.b, edge.at_a, edge.at_b, str(edge)) for edge in self.choice.first.graph(self.found).edges]
+
+    @cached_property
+    def unknown(self) -> int:
+        """Pairs of which nobody knows whether graphs join them, where they are so many that the drawing leaves them out."""
+        if self.difference is not None or self.choice.first.kind is not Kind.SUMMARY:
+            return 0
+        count = self.found.summary.frame["edge"].to_list().count(UNKNOWN)
+        return count if count > MOST_UNKNOWN else 0
 
     @cached_property
     def legend(self) -> list[Line | str]:
@@ -98,7 +110,10 @@ class View:
         if not self.found.pags:
             return ["No graph was found."]
         # how often, and where they differ, as in any drawing of a summary; the marks on which they agree are told one by one
-        said = [entry for entry in summary_legend(self.found.summary, self.lines) if isinstance(entry, str) or _how_often(entry)]
+        told = summary_legend(self.found.summary, self.lines) if self.lines or not self.unknown else []
+        said = [entry for entry in told if isinstance(entry, str) or _how_often(entry)]
+        if self.unknown:
+            said.append(f"Not drawn: {counted(self.unknown, 'pair')} of which it is not known whether graphs join them.")
         agreed = [line for line in self.lines if OPEN not in (line.at_a, line.at_b)]
         return [*said, *(graph_legend(agreed) if agreed else [])]
 
@@ -169,6 +184,7 @@ class View:
             "pair": self.pair(x, y),
             "ends": ends,
             "sign": "" if line is None else _sign(line),
+            "gap": "" if line is not None else "not known" if self.unknown and story.status == UNKNOWN else "no edge",
             "facts": [{"term": fact.term, "words": fact.words} for fact in facts],
             "tests": tests,
             "more": len(story.tests) - len(tests),
@@ -201,7 +217,9 @@ class View:
         if line is not None:
             return self._says(line)
         if self.choice.first.kind is Kind.SUMMARY:
-            return "There is no graph." if not self.found.pags else "No graph joins them."
+            if not self.found.pags:
+                return "There is no graph."
+            return "No graph joins them." if story.status == NO else "It is not known whether graphs join them."
         return "No edge: given some of the other variables, or none, they are independent."
 
     def _row(self, line: Line) -> Row:
@@ -229,7 +247,7 @@ class View:
         where = {"all": "", "some": "Where they are joined, ", "unknown": "If they are joined, "}[self._status(line)]
         known = [(a, b, mark) for a, b, mark in ((line.a, line.b, line.at_a), (line.b, line.a, line.at_b)) if mark in (ARROW, TAIL)]
         said = [f"{a} is {'not ' if mark == ARROW else ''}a cause of {b}" for a, b, mark in known]
-        rest = "the rest is left open" if self._all_known else "the rest is left open or not known"
+        rest = f"{'the rest is' if said else 'the marks are'} left open{'' if self._all_known else ' or not known'}"
         text = f"{where}{'; '.join([*said, rest])}."
         return text[0].upper() + text[1:] if not said or where else text
 

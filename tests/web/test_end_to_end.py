@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 import signal
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -21,7 +22,7 @@ from playwright.sync_api import expect
 
 from tests.system.processes import Server, running, until
 from tests.system.proxy import Cable
-from tests.web.browser import Street, street
+from tests.web.browser import Street, pictures, street
 from tests.web.holder import Holder
 from tests.web.owner import Owner
 from tests.web.process import App
@@ -76,7 +77,7 @@ def study_in(folder: Path) -> Iterator[Study]:
 
 @pytest.mark.slow
 def test_from_three_files_to_one_graph(tmp_path: Path) -> None:
-    with study_in(tmp_path) as study:
+    with tempfile.TemporaryDirectory(prefix="hospitals-") as other, study_in(Path(other) if pictures() else tmp_path) as study:
         study.start_apps()
         invitations = _owner_makes_a_study(study)
         study.open_apps()

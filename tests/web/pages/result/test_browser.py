@@ -288,9 +288,9 @@ def test_another_level_by_the_slider_and_without_a_script(browser: Browser, addr
 @pytest.mark.parametrize("path", ["?show=1", "?show=summary&pair=0-1", "?show=1&with=2", "/tests", "/conflicts", "/about"])
 def test_hostile_names_run_nothing_and_break_nothing(browser: Browser, address: str, path: str) -> None:
     with opened(browser, f"{address}/studies/hostile/result{path}", alive=path.startswith("?")) as page:
-        for edge in page.locator("svg.alive > .edge").all()[:3]:
+        for edge in page.locator("svg.alive > .edge").all():
             edge.focus()
-            assert said(page)
+            assert not said(page).startswith("Why is it so?")
         assert page.locator("main script, main img, main iframe").count() == 0
         inside, needed = page.evaluate("[document.documentElement.clientWidth, document.documentElement.scrollWidth]")
         assert needed <= inside

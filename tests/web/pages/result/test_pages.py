@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from starlette.testclient import TestClient
 
+from consilience.graph.drawing.lettering import legible
 from consilience.iod import Discovery
 from tests.iod.report.helpers import Node, Reader, small
 from tests.web.pages.result.cases import HOSTILE, contradictory, cut, hostile, many_pairs, nothing, real
@@ -107,7 +108,7 @@ def test_hostile_names_come_whole_through_the_data() -> None:
     client = open_(hostile())
     told = client.get("/studies/s/result/graph.json?show=1")
     assert told.headers["content-type"] == "application/json"
-    assert told.json()["names"] == sorted(HOSTILE)
+    assert told.json()["names"] == [legible(name) for name in sorted(HOSTILE)]
     drawn = client.get("/studies/s/result/drawing.svg?show=1").text
     assert "<script" not in drawn
     assert "&lt;script&gt;" in drawn

@@ -9,6 +9,8 @@ from consilience.graph.drawing.shapes import DASHED, DOTTED, OPEN, SOLID, Line
 from consilience.graph.graphs import PAG
 from consilience.graph.marks import NONE, TAIL, Mark
 from consilience.graph.mixed import Edge
+from consilience.graph.text import edge_symbol
+from consilience.iod.report.sentences import isolated
 from consilience.iod.wording import counted
 from consilience.web.pages.result.choice import Kind, Ref
 
@@ -80,7 +82,7 @@ class Difference:
         if edges[0] is None and edges[1] is None:
             return "Neither has an edge."
         if edges[0] == edges[1]:
-            return f"Both have {edges[0]}."
+            return f"Both have {_text(edges[0])}."
         return "; ".join(f"{self._short(k, lower=k == 1)}: {_text(edge)}" for k, edge in enumerate(edges)) + "."
 
     @property
@@ -106,4 +108,8 @@ def _common(one: Mark, other: Mark) -> int:
 
 
 def _text(edge: Edge | None) -> str:
-    return "no edge" if edge is None else str(edge)
+    """An edge in a sentence; its sign stays on one line."""
+    if edge is None:
+        return "no edge"
+    sign = "\u2060".join(edge_symbol(edge.at_a, edge.at_b))
+    return f"{isolated(edge.a)} {sign} {isolated(edge.b)}"

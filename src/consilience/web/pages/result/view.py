@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any
 
+from consilience.graph.drawing.lettering import legible
 from consilience.graph.drawing.shapes import DOTTED, OPEN, Line
 from consilience.graph.drawing.svg import Positions, draw
 from consilience.graph.marks import ARROW, TAIL, Mark
@@ -182,7 +183,7 @@ class View:
         ends = [x, y] if line is None else [line.a, line.b]
         return {
             "pair": self.pair(x, y),
-            "ends": ends,
+            "ends": [legible(end) for end in ends],
             "sign": "" if line is None else _sign(line),
             "gap": "" if line is not None else "not known" if self.unknown and story.status == UNKNOWN else "no edge",
             "facts": [{"term": fact.term, "words": fact.words} for fact in facts],
@@ -198,8 +199,8 @@ class View:
         """What the script of the page needs: every pair of the drawing with its words, and where all variables of the study stand."""
         return {
             "title": self.title,
-            "names": list(self.names),
-            "positions": {name: list(positions[name]) for name in self.names},
+            "names": [legible(name) for name in self.names],  # as the drawing has them
+            "positions": {legible(name): list(positions[name]) for name in self.names},
             "pairs": {self.pair(x, y): self.details(x, y) for x, y in combinations(sorted(self.labels), 2)},
         }
 

@@ -17,6 +17,7 @@ __all__ = ["Board", "Boards", "Standing"]
 MOST_BOARDS = 64
 FRESH_SECONDS = 0.2
 """So long a look is good for everybody else who looks: the store is read five times a second, and not once for every open page."""
+TICK_SECONDS = 0.8
 LINES = 30
 """Latest lines that a page shows; the audit log has all of them."""
 
@@ -48,11 +49,12 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A study at one moment, as its page shows it: up to which event, in which state, and the page's live part as HTML."""
+    """A study at one moment, as its page shows it: up to which event, in which state, the page's live part as HTML, and when that was."""
 
     number: int
     state: State
     html: str
+    at: float = 0.0
 
 
 class Boards:
@@ -76,8 +78,8 @@ class Boards:
                 while found := self._services.store.runs.events(study, board.number):
                     for event in found:
                         board.add(event)
-                if known is None or known.number != board.number or known.state is not row.state:
-                    known = Standing(board.number, row.state, self._html(row, board))
+                if known is None or known.number != board.number or known.state is not row.state or _ticks(known, now):
+                    known = Standing(board.number, row.state, self._html(row, board), now)
             self._boards[study] = board, known, then
             if len(self._boards) > MOST_BOARDS:
                 self._boards.popitem(last=False)
@@ -87,4 +89,10 @@ class Boards:
         connected = {connection.site for connection in self._services.hub.of(row.id)}
         sites = [(site.name, site.name in connected, site.consented) for site in self._services.store.studies.sites(row.id)]
         tests = self._services.store.runs.count_results(row.id)
-        return fragment("server/board.html", board=board, study=row, sites=sites, tests=tests)
+        until = self._services.clock() if row.state is State.RUNNING else board.latest
+        return fragment("server/board.html", board=board, study=row, sites=sites, tests=tests, until=until)
+
+
+def _ticks(known: Standing, now: float) -> bool:
+    """A run that has no news, as while graphs are sought, is still seen to be alive: its clock goes on."""
+    return known.state is State.RUNNING and now - known.at >= TICK_SECONDS

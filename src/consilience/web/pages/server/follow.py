@@ -49,7 +49,7 @@ async def events_of(visit: Visit, study: str, after: int, parts: Parts) -> Async
     """What changes after an event, until there is nothing more to come."""
     boards, bell = boards_of(visit.request), visit.services.bell
     state: State | None = None
-    asked = 0.0
+    asked, shown = 0.0, time.monotonic()
     while True:
         standing = await run_in_threadpool(boards.standing, study)
         if time.monotonic() - asked >= ASK_SECONDS:
@@ -59,8 +59,8 @@ async def events_of(visit: Visit, study: str, after: int, parts: Parts) -> Async
         if standing is None:
             yield Event("go", HOME)
             return
-        if standing.number > after:
-            after = standing.number
+        if standing.number > after or (standing.state is State.RUNNING and standing.at > shown):
+            after, shown = max(after, standing.number), standing.at
             for target, html in await run_in_threadpool(parts, visit, standing):
                 yield Event("replace", target, html, after)
         if state is not None and standing.state is not state:  # a page of another state: its words and its buttons are others

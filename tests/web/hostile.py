@@ -7,9 +7,10 @@ import polars as pl
 from consilience.web.trial_tables import synthetic_tables
 from tests.web.browser import Person
 
-__all__ = ["LEVELS", "STUDY_NAME", "VARIABLES", "frames", "unharmed"]
+__all__ = ["FILE", "LEVELS", "STUDY_NAME", "VARIABLES", "frames", "unharmed"]
 
 STUDY_NAME = "</title><script>window.harmed='study'</script><img src=x onerror=\"window.harmed='study'\">{{ 7*7 }}"
+FILE = "<img src=x onerror=window.harmed='file'>.csv"
 VARIABLES = {
     "age": "</script><script>window.harmed='variable'</script>",
     "sbp": "\"><img src=x onerror=window.harmed='variable'>",

@@ -26,14 +26,23 @@ class App:
         self.seconds = 0.0
 
     def start(self, *options: str, **more: str) -> App:
-        """Start it; its address is what it prints. Extra settings are variables of its environment."""
-        command = [*PROGRAM, "app", str(self.folder), "--home", str(self.home), "--port", "0", "--no-browser", *options]
+        """Start it, and wait until it says where it is. Extra settings are variables of its environment."""
         begin = time.monotonic()
+        self.begin(*options, **more).ready()
+        self.seconds = time.monotonic() - begin
+        return self
+
+    def begin(self, *options: str, **more: str) -> App:
+        """Start it, and do not wait."""
+        command = [*PROGRAM, "app", str(self.folder), "--home", str(self.home), "--port", "0", "--no-browser", *options]
         values = {"CONSILIENCE_CLIENT_BACKOFF_SECONDS": "0.5", "TMPDIR": str(self.temporary), **more}
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(command, env=environment(**values), stdout=log, stderr=log, stdin=subprocess.DEVNULL)
-        self.address = str(until(self._address, 30.0))
-        self.seconds = time.monotonic() - begin
+        return self
+
+    def ready(self) -> App:
+        """Wait for its address, which it prints."""
+        self.address = str(until(self._address, 60.0))
         return self
 
     def _address(self) -> str:

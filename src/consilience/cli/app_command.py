@@ -9,7 +9,7 @@ import threading
 import webbrowser
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -82,7 +82,10 @@ def app_command(
                 app.state.streams.close()
                 super().handle_exit(sig, frame)
 
-        Server(uvicorn.Config(app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=3)).run([listener])
+        options: dict[str, Any] = {"log_config": None, "access_log": False, "server_header": False}
+        # a browser that comes back to a page within minutes finds its connection open
+        options |= {"timeout_graceful_shutdown": 3, "timeout_keep_alive": 120}
+        Server(uvicorn.Config(app, **options)).run([listener])
 
 
 def _open(home: Path, address: str, launch: Launch, *, browser: bool) -> None:

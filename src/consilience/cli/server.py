@@ -127,7 +127,6 @@ def run(
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # many small runs: threads of one would wait for those of another
     from consilience.service.config import load_server  # noqa: PLC0415
     from consilience.service.logs import set_up_logs  # noqa: PLC0415
-    from consilience.service.server.app import create_app  # noqa: PLC0415
     from consilience.service.server.serve import serve  # noqa: PLC0415
 
     settings = load_server(
@@ -143,7 +142,7 @@ def run(
     logging.getLogger("consilience.server").info(
         "serving", extra={"url": settings.public_url, "fingerprint": identity.fingerprint_text, "tls": bool(settings.tls_cert)}
     )
-    serve(settings, lambda: _pages(create_app(settings, identity)))
+    serve(settings, identity, _pages)
 
 
 def _pages(app: FastAPI) -> FastAPI:

@@ -114,6 +114,7 @@ def _routes() -> list[BaseRoute]:
         *page(f"{_ONE}/declaration", declaring.declaration, declaring.declaration_sent),
         *page(f"{_ONE}/settings", declaring.settings, declaring.settings_sent),
         *page(f"{_ONE}/lobby", lobby.lobby),
+        *page(f"{_ONE}/lobby/live", lobby.lobby_live),
         *page(f"{_ONE}/invite", None, lobby.invited),
         *page(f"{_ONE}/withdraw", None, lobby.withdrawn),
         *page(f"{_ONE}/remove", None, lobby.removed),

@@ -20,6 +20,7 @@ __all__ = ["TooLargeError", "Upload", "read_upload"]
 MOST_HEAD = 16 << 10
 MOST_FIELD = 64 << 10
 MOST_PARTS = 50
+MOST_AROUND = MOST_PARTS * (MOST_FIELD + MOST_HEAD)
 MOST_DISCARDED = 8 << 30
 """So much of a body that is too long is read and thrown away, so that the browser gets to see the answer: it does not look for one before
 it has sent everything."""
@@ -55,7 +56,10 @@ async def read_upload(request: Request, *, most: int, check: Callable[[Form], No
     if kind.partition(";")[0].strip().lower() != "multipart/form-data" or found is None:
         raise HTTPException(415, "This page takes a form with a file.")
     body = _Body(request.stream(), (found[1] or found[2]).encode("latin-1"))
+    length = request.headers.get("content-length", "")
     try:
+        if length.isdecimal() and int(length) > most + MOST_AROUND:  # it says so itself: nothing of it is kept, not even for a moment
+            raise TooLargeError(most)
         return await _read(body, most, check)
     except TooLargeError:
         await body.discard()

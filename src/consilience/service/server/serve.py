@@ -13,8 +13,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from consilience.protocol.framing import FRAME_BYTES
+from consilience.secagg import Identity
 from consilience.service.config import ServerConfig
 from consilience.service.lock import lock_folder
+from consilience.service.server.app import create_app
 
 __all__ = ["serve"]
 
@@ -77,10 +79,10 @@ class _Punctual(H11Protocol):
             self._deadline = None
 
 
-def serve(config: ServerConfig, make: Callable[[], FastAPI]) -> None:
-    """Serve what ``make`` makes, until stopped; one process per folder, so it is made when the folder is locked."""
+def serve(config: ServerConfig, identity: Identity, dress: Callable[[FastAPI], FastAPI] = lambda app: app) -> None:
+    """Serve until stopped; one process per folder. ``dress`` may add to the application, such as pages."""
     with lock_folder(Path(config.home)):
-        _run(config, make())
+        _run(config, dress(create_app(config, identity)))
 
 
 def _run(config: ServerConfig, app: FastAPI) -> None:

@@ -3,41 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import msgspec
-from websockets.exceptions import WebSocketException
 
 from consilience.errors import ConsilienceError, StudyError
 from consilience.federation import Client
 from consilience.federation.site.ledger import LedgerLine
-from consilience.service.agent import Agent, Home, StudyFolder
+from consilience.service.agent import Home, StudyFolder
 from consilience.service.agent import join as enter
-from consilience.service.agent.entry import fetch_study
 from consilience.service.agent.rehearsal import rehearse
 from consilience.service.config import AgentConfig
-from consilience.service.errors import RecordsError, UnreachableError
 from consilience.service.invitation import Invitation
-from consilience.service.tls import write_private
 from consilience.web.desk.fitting import Match, fit
 from consilience.web.desk.leaving import Rehearsal
 from consilience.web.desk.offer import Offer
+from consilience.web.desk.records import Consent, LedgerFile, keep_consent, read_consent
+from consilience.web.desk.serverview import ServerView
 from consilience.web.desk.session import Session
 from consilience.web.desk.table import Decision, SiteTable
 
-__all__ = ["Consent", "SiteDesk"]
-
-
-@dataclass(frozen=True, slots=True)
-class Consent:
-    """That the owner has agreed: when, and to what (its reference)."""
-
-    reference: str
-    time: float
+__all__ = ["SiteDesk"]
 
 
 class SiteDesk:
@@ -57,11 +43,11 @@ class SiteDesk:
         self.rehearsing: asyncio.Task[None] | None = None
         self.rehearsal_failed = ""
         self.session: Session | None = None
-        self._token = ""
+        self._view: ServerView | None = None
         self._version = 0
         self._matched: tuple[tuple[int, Offer], list[Match]] | None = None
         self.fitted = -1
-        self._stored: tuple[tuple[str, int, int], list[LedgerLine]] | None = None
+        self._ledger_file = LedgerFile()
         found = self.home.studies()
         if found:  # the one that was joined last
             self.study = max(found, key=lambda each: (each.path / "study.json").stat().st_mtime)
@@ -132,7 +118,7 @@ class SiteDesk:
         self._forget_study()
 
     def _forget_study(self) -> None:
-        self._token, self.shown, self.withheld, self.session = "", {}, set(), None
+        self._view, self.shown, self.withheld, self.session = None, {}, set(), None
         self.changed()
 
     async def look(self) -> dict[str, Any]:
@@ -144,34 +130,9 @@ class SiteDesk:
             self.shown = self.session.study
         if self.study is None or self.busy:
             return self.shown
-        fresh = not self._token
-        if fresh:
-            await self._take_token()
-        try:
-            found = await self._fetch()
-        except UnreachableError:
-            if fresh:
-                raise
-            await self._take_token()  # tokens end after a week
-            found = await self._fetch()
-        if not isinstance(found, dict) or found.get("id") != self.study.joined.study:
-            raise StudyError("The server shows another study than the one that was joined.")
-        self.shown = found
-        return found
-
-    async def _take_token(self) -> None:
-        assert self.study is not None
-        agent = Agent(self.study.joined, self.home.identity(), self.config, lambda _: None)
-        try:
-            async with asyncio.timeout(30.0):
-                self._token = await agent.token()
-        except (OSError, TimeoutError, WebSocketException) as error:
-            reason = str(error) or "no answer"
-            raise UnreachableError(f"The study's server cannot be reached: {reason}. Check the network, and try again.") from None
-
-    async def _fetch(self) -> Any:
-        assert self.study is not None
-        return await asyncio.to_thread(fetch_study, self.study, self._token, ca=self.config.ca, insecure=self.config.insecure)
+        self._view = self._view or ServerView(self.study, self.home.identity(), self.config)
+        self.shown = await self._view.look()
+        return self.shown
 
     @property
     def site(self) -> str:
@@ -252,52 +213,48 @@ class SiteDesk:
     @property
     def consent(self) -> Consent | None:
         """The consent that was given, if so; it is on disk."""
-        if self.study is None:
-            return None
-        try:
-            found = json.loads((self.study.path / "consent.json").read_text(encoding="utf-8"))
-            return Consent(str(found["reference"]), float(found["time"]))
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
+        return read_consent(self.study) if self.study is not None else None
 
-    def agree(self, offer: Offer | None) -> None:
+    def obstacle(self) -> str:
+        """Why the agent cannot go on with this table; empty if it can. Repairs are not kept on disk, so after a new start they are to be
+        made again: a table without them would answer other than what was agreed to, or not at all.
+        """
+        if self.table is None or self.offer is None:
+            return ""
+        if not self.fits():
+            return "The table does not fit the study as it is. Repair it on the page Fit, as before."
+        given = self.consent if self.study is not None and self.study.contract is not None else None
+        if given is not None and sorted(given.variables) != sorted(self.held):
+            agreed, now = ", ".join(sorted(given.variables)), ", ".join(sorted(self.held))
+            return f"You have agreed to take part with {agreed}; the table now has {now}. Repair it on the page Fit, as before."
+        return ""
+
+    async def agree(self, offer: Offer | None) -> None:
         """The owner agrees: to an offer, or (None) to tell the site's variables. The agent begins, or goes on with its answer."""
         assert self.study is not None
         if offer is not None:
-            record = {"reference": offer.reference, "time": time.time(), "site": self.site, "lines": offer.lines()}
-            write_private(self.study.path / "consent.json", json.dumps(record, ensure_ascii=False, indent=1).encode())
+            keep_consent(self.study, Consent(offer.reference, time.time(), self.site, tuple(self.held), tuple(offer.lines())))
         session = self.session
         if session is not None and session.active:
-            if session.pending is not None and session.pending.offer == offer:
+            if session.pending is None or session.pending.offer != offer:
+                return
+            if offer is None or set(self.client().declarations) == set(session.client.declarations):
                 session.pending.answer(yes=True)
-            return
+                return
+            await session.leave()  # it has the columns of another offer: a new one takes its place, with those that were shown
         self.begin(offer, tells=offer is None)
 
     def begin(self, offer: Offer | None, *, tells: bool = False) -> None:
         """Start the agent. Without an offer it has nothing to agree to, and asks."""
         assert self.study is not None
-        self.session = Session(self.client(), self.study, self.config, self._token, offer, tells=tells)
+        self.session = Session(self.client(), self.study, self.config, self._view.token if self._view else "", offer, tells=tells)
         self.session.start()
 
     def ledger(self) -> list[LedgerLine]:
         """What has left this site in the study, from the running agent or from disk."""
         if self.session is not None and self.session.ledger is not None:
             return list(self.session.ledger.entries)
-        if self.study is None or not (self.study.path / "ledger.jsonl").exists():
-            return []
-        return self._read(self.study.path / "ledger.jsonl")
-
-    def _read(self, file: Path) -> list[LedgerLine]:
-        """A ledger from disk, whose last line may be torn. Read here and not through the agent's own class, which opens it for writing."""
-        now = file.stat()
-        key = (str(file), now.st_size, now.st_mtime_ns)
-        if self._stored is None or self._stored[0] != key:
-            whole = file.read_bytes().split(b"\n")[:-1]
-            try:
-                self._stored = (key, [msgspec.json.decode(line, type=LedgerLine) for line in whole])
-            except msgspec.DecodeError:
-                raise RecordsError(f"{str(file)!r} is damaged. Restore it from a backup.") from None
-        return list(self._stored[1])
+        return self._ledger_file.read(self.study.path / "ledger.jsonl") if self.study is not None else []
 
     @property
     def finished(self) -> bool:

@@ -25,6 +25,8 @@ MOST_FILES = 500
 SUFFIXES = (".csv", ".parquet")
 MOST_LABELS, MOST_ODD = 200, 60
 """Labels that a form has a line for; and where a column is nearly all numbers, those that are none."""
+MOST_NUMBERS = 20
+"""More numbers than this are no levels to spell, and two fields for each would stand between a keyboard and the next button."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,7 @@ def labels_in(column: pl.Series) -> dict[str, int]:
         return {}
     present = (column.fill_nan(None) if column.dtype.is_float() else column).drop_nulls()
     counts = present.alias("value").value_counts()
-    most = MOST_LABELS
+    most = MOST_NUMBERS if column.dtype.is_numeric() else MOST_LABELS
     if counts.height > most and column.dtype == pl.String:
         numbers = pl.col("value").str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
         counts, most = counts.filter(numbers.is_null()), MOST_ODD

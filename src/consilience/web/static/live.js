@@ -9,6 +9,21 @@ function pieces(html) {
   return holder.content;
 }
 
+// New content in place of the old. What a reader has opened stays open, and the focus stays where it was; a form that is being filled in
+// is left alone.
+function replace(element, content) {
+  const focused = element.contains(document.activeElement) ? document.activeElement : null;
+  if (focused && focused.matches("input, select, textarea")) return;
+  const focusable = "a[href], button, summary, [tabindex]";
+  const place = focused ? [...element.querySelectorAll(focusable)].indexOf(focused) : -1;
+  const open = [...element.querySelectorAll("details")].map((each) => each.open);
+  element.replaceChildren(content);
+  element.querySelectorAll("details").forEach((each, i) => {
+    if (open[i]) each.open = true;
+  });
+  if (place >= 0) element.querySelectorAll(focusable)[place]?.focus({ preventScroll: true });
+}
+
 function connect(address) {
   const source = new EventSource(address);
   const notice = document.getElementById("connection");
@@ -22,8 +37,7 @@ function connect(address) {
     });
   handle("replace", (target, html) => {
     const element = document.getElementById(target);
-    if (element && !element.contains(document.activeElement)) element.replaceChildren(pieces(html));
-    else if (element && !element.querySelector("input, select, textarea")) element.replaceChildren(pieces(html));
+    if (element) replace(element, pieces(html));
   });
   handle("append", (target, html) => {
     const element = document.getElementById(target);

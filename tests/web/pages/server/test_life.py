@@ -49,7 +49,7 @@ def test_from_a_new_study_to_a_cancelled_one(ada: Browser) -> None:
     assert ada.act(study, "start").headers["location"] == f"{page}/progress"
     assert "waiting for the sites' consent: marburg, muenster" in words(ada.get(f"{page}/progress"))
     assert ada.act(study, "cancel").status_code == 303
-    assert "cancelled You ended it." in words(ada.get(page))
+    assert "cancelled Its owner ended it." in words(ada.get(page))
     log = words(ada.get(f"{page}/audit"))
     by_ada = ("created", "changed the declaration", "invited a site: muenster", "started", "cancelled")
     for entry in (*(f"ada {action}" for action in by_ada), "muenster joined"):

@@ -5,19 +5,26 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 
 import httpx
 import pytest
 
+from consilience.service.agent import Home
+from consilience.service.agent import join as enter
+from consilience.service.invitation import read_invitation
 from consilience.service.store import Event, State
 from consilience.service.tls import client_context
 from consilience.web.pages.server.board import LINES, Board, Boards
 from consilience.web.pages.server.event_words import words_of
-from tests.system.processes import OWNER, PASSWORD, declaration, enrol, running, until
+from consilience.web.pages.server.follow import events_of
+from consilience.web.pages.server.visit import Visit
+from tests.system.processes import OWNER, PASSWORD, PROGRAM, Agent, Server, declaration, enrol, environment, running, until
 from tests.system.test_equality import frames_of
 from tests.web.pages.server.helpers import CSRF, Browser, words
 
@@ -32,6 +39,22 @@ def logged_in(url: str, ca: str) -> Iterator[httpx.Client]:
         reply = client.post("/login", data={"csrf": form[1], "name": OWNER, "password": PASSWORD})
         assert reply.status_code == 303, reply.text
         yield client
+
+
+@pytest.mark.slow
+def test_the_lobby_follows_who_joins(tmp_path: Path) -> None:
+    with running(tmp_path) as server, logged_in(server.url, server.ca) as client:
+        study = server.do("POST", "/studies", {"name": "trial"})["id"]
+        page = client.get(f"/studies/{study}/lobby")
+        after = re.findall(r"lobby/live\?after=(\d+)", page.text)
+        assert len(after) == 1
+        with client.stream("GET", f"/studies/{study}/lobby/live?after={after[0]}", timeout=30.0) as reply:
+            text = server.do("POST", f"/studies/{study}/invitations", {"site": "muenster"})["invitation"]
+            enter(Home(tmp_path / "site"), read_invitation(text))
+            told = [json.loads(line[6:]) for line in islice((line for line in reply.iter_lines() if line.startswith("data: ")), 3)]
+        assert [part["target"] for part in told] == ["sites", "overlap", "next"]
+        assert "muenster" in told[0]["html"]
+        assert 'name="csrf"' in told[2]["html"]
 
 
 @pytest.mark.slow
@@ -66,6 +89,22 @@ def test_a_page_follows_a_run_to_its_end(tmp_path: Path) -> None:
         assert int(re.findall(r"<strong>(\d+)</strong>tests done", shown)[0]) == len(server.result(study)["tests"])
         for agent in agents:
             agent.wait()
+        check_site(server, agents[0], study)
+
+
+def check_site(server: Server, agent: Agent, study: str) -> None:
+    """A site's own people see the same result, with a token that its program prints."""
+    command = [*PROGRAM, "client", "token", "--home", str(agent.home)]
+    token = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True).stdout.strip()
+    context = client_context(Path(server.ca).read_text())
+    with httpx.Client(base_url=server.url, verify=context, timeout=30.0, trust_env=False, headers={"Origin": server.url}) as client:
+        form = CSRF.search(client.get("/token").text)
+        assert form is not None
+        assert client.post("/token", data={"csrf": form[1], "token": token}).headers["location"] == f"/studies/{study}"
+        assert client.get(f"/studies/{study}").status_code == 200
+        assert client.get(f"/studies/{study}/result").status_code == 200
+        assert client.get(f"/studies/{study}/result/files/result.json").json() == server.result(study)
+        assert client.get(f"/studies/{study}/lobby").status_code == 404
 
 
 def test_a_board_adds_up_what_events_say() -> None:
@@ -113,9 +152,6 @@ def test_one_look_serves_all_who_look(ada: Browser, monkeypatch: pytest.MonkeyPa
 
 def test_a_stream_ends_with_its_session(ada: Browser) -> None:
     """The page of somebody who was logged out goes to the beginning, and learns nothing more."""
-    from consilience.web.pages.server import progress  # noqa: PLC0415
-    from consilience.web.pages.server.visit import Visit  # noqa: PLC0415
-
     study = ada.new_study()
     app = ada.client.app.user_middleware[-1].kwargs["pages"]._app  # type: ignore[attr-defined]
     session = next(cookie.value for cookie in ada.client.cookies.jar if not cookie.name.endswith("-form"))
@@ -126,7 +162,7 @@ def test_a_stream_ends_with_its_session(ada: Browser) -> None:
 
     async def first() -> str:
         ada.post("/logout", "/account")
-        async for event in progress._events(visit, study, 0):
+        async for event in events_of(visit, study, 0, lambda _visit, _standing: []):
             return f"{event.kind} {event.target}"
         return ""
 

@@ -63,12 +63,12 @@ class Boards:
         self._boards: OrderedDict[str, tuple[Board, Standing | None, float]] = OrderedDict()
         self._lock = Lock()
 
-    def standing(self, study: str) -> Standing | None:
-        """How a study stands now; None if it is gone."""
+    def standing(self, study: str, *, fresh: bool = False) -> Standing | None:
+        """How a study stands, now or (unless ``fresh``) a moment ago; None if it is gone."""
         with self._lock:
             board, known, then = self._boards.pop(study, (Board(), None, 0.0))
             now = time.monotonic()
-            if known is None or now - then >= FRESH_SECONDS:
+            if fresh or known is None or now - then >= FRESH_SECONDS:
                 row = self._services.store.studies.get(study)
                 if row is None:
                     return None

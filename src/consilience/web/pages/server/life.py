@@ -20,11 +20,11 @@ COLOURS: Mapping[State, str] = {
 }
 MEANINGS: Mapping[State, str] = {
     State.DRAFT: "It can be changed. Sites can be invited and can join; nothing is asked of them yet.",
-    State.OPEN: "It cannot be changed any more. Sites connect and wait until you start it.",
+    State.OPEN: "It cannot be changed any more. Sites connect and wait until it is started.",
     State.RUNNING: "The contract is fixed. Every site's owner is asked for consent; the tests begin when all have agreed.",
-    State.FINISHED: "There is a result. You and every site can see it.",
+    State.FINISHED: "There is a result. Its owner and every site can see it.",
     State.FAILED: "It ended without a result. The tests that were done are kept.",
-    State.CANCELLED: "You ended it. The tests that were done are kept.",
+    State.CANCELLED: "Its owner ended it. The tests that were done are kept.",
 }
 
 

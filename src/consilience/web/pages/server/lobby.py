@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from starlette.requests import Request
 from starlette.responses import Response
 
 from consilience.secagg import fingerprint_of, fingerprint_text
@@ -13,10 +15,13 @@ from consilience.service.overlap import Fate, Overlap, PairFate, overlap_of
 from consilience.service.server import actions
 from consilience.service.store import SiteRow, State, StudyRow
 from consilience.web.forms import Form, Trouble
-from consilience.web.pages.server.life import COLOURS, steps
+from consilience.web.pages.server.board import Standing
+from consilience.web.pages.server.follow import boards_of, follow
+from consilience.web.pages.server.life import steps
 from consilience.web.pages.server.visit import HOME, Visit, acts, go, shows
+from consilience.web.rendering import fragment
 
-__all__ = ["invited", "lobby", "removed", "withdrawn"]
+__all__ = ["invited", "lobby", "lobby_live", "removed", "withdrawn"]
 
 SITE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}")
 FATES = {
@@ -56,32 +61,51 @@ def matrix_of(overlap: Overlap) -> Matrix:
     return Matrix(overlap.names[:-1], rows)
 
 
-def _lobby(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200, invitation: tuple[str, str, float] | None = None) -> Response:
-    row, store = visit.study, visit.services.store
-    sites, connected = store.studies.sites(row.id), {c.site for c in visit.services.hub.of(row.id)}
+def _stand(visit: Visit, row: StudyRow) -> dict[str, Any]:
+    """What of the page changes while sites come and go."""
+    store, connected = visit.services.store, {c.site for c in visit.services.hub.of(row.id)}
+    sites = store.studies.sites(row.id)
     overlap = overlap_now(row, sites)
+    return {
+        "study": row,
+        "state": row.state.value,
+        "sites": [(site, fingerprint_text(fingerprint_of(site.identity)), site.name in connected) for site in sites],
+        "needed": max(2, row.settings.min_contributors),
+        "fingerprint": fingerprint_text(visit.services.identity.fingerprint),
+        "overlap": overlap,
+        "matrix": matrix_of(overlap) if overlap else None,
+        "fates": FATES,
+        "groups": [(fate, overlap.of(fate)) for fate in Fate] if overlap else [],
+        "few": FEW,
+    }
+
+
+def _lobby(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200, invitation: tuple[str, str, float] | None = None) -> Response:
+    row = visit.study
+    seen = boards_of(visit.request).standing(row.id, fresh=True)
     return visit.show(
         "lobby.html",
         "Sites",
         status=status,
         troubles=troubles,
         steps=steps(row, f"{HOME}/{row.id}/lobby"),
-        study=row,
-        state=row.state.value,
-        colour=COLOURS[row.state],
-        sites=[(site, fingerprint_text(fingerprint_of(site.identity)), site.name in connected) for site in sites],
-        pending=store.studies.invitations(row.id),
+        pending=visit.services.store.studies.invitations(row.id),
         now=visit.services.clock(),
         early=row.state in (State.DRAFT, State.OPEN),
-        needed=max(2, row.settings.min_contributors),
         invitation=invitation,
-        fingerprint=fingerprint_text(visit.services.identity.fingerprint),
-        overlap=overlap,
-        matrix=matrix_of(overlap) if overlap else None,
-        fates=FATES,
-        groups=[(fate, overlap.of(fate)) for fate in Fate] if overlap else [],
-        few=FEW,
+        number=seen.number if seen else 0,
+        **_stand(visit, row),
     )
+
+
+async def lobby_live(request: Request) -> Response:
+    """Sites that come and go, and what that does to the pairs, while the lobby is open."""
+
+    def show(visit: Visit, _standing: Standing) -> list[tuple[str, str]]:
+        values = _stand(visit, visit.study) | {"csrf": visit.pages.csrf.token(visit.session)}
+        return [(part, fragment(f"server/{part}.html", **values)) for part in ("sites", "overlap", "next")]
+
+    return await follow(request, show, owner=True)
 
 
 def _invited(visit: Visit, form: Form) -> Response:

@@ -97,7 +97,7 @@ async def answer(request: Request) -> Response:
     if form.text("name") != desk.site:
         return _page(request, Trouble("name", f"Type the name of this site as the study has it: {desk.site}"))
     try:
-        desk.agree(offer)
+        await desk.agree(offer)
     except ConsilienceError as error:
         return _page(request, Trouble("", str(error)))
     return see("/consent/given")

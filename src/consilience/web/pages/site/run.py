@@ -140,6 +140,8 @@ async def go_on(request: Request) -> Response:
     agreed = desk.session.agreed if desk.session is not None else None
     try:
         await desk.look()
+        if obstacle := desk.obstacle():
+            return _page(request, Trouble("", obstacle))
         desk.begin(agreed)
     except ConsilienceError as error:
         return _page(request, Trouble("", str(error)))

@@ -165,13 +165,13 @@ def text_shape(words: str, x: float, y: float, size: float, *, anchor: str = "st
 
 
 def note_shape(line: Line, box: Box, size: float) -> str:
-    """The note of an edge in its box.
+    """The note of an edge in its box, which says whose it is.
 
-    >>> note_shape(Line("A", "B", TAIL, TAIL, "", note="62%"), Box(0.0, 0.0, 9.0, 6.0, 0.0), 12.0)[:48]
-    '<g class="note" data-from="A" data-to="B"><text '
+    >>> note_shape(Line("A", "B", TAIL, TAIL, "", note="62%"), Box(0.0, 0.0, 9.0, 6.0, 0.0), 12.0)[:47]
+    '<text data-from="A" data-to="B" class="words" x'
     """
     words = text_shape(line.note, box.x, box.y, size, anchor="middle")
-    return f'<g class="note" data-from="{escaped(line.a)}" data-to="{escaped(line.b)}">{words}</g>'
+    return words.replace("<text", f'<text data-from="{escaped(line.a)}" data-to="{escaped(line.b)}"', 1)
 
 
 def _xy(point: Floats) -> str:

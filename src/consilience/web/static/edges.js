@@ -61,10 +61,10 @@ export function redraw(element, from, to) {
   const [x, y] = towards(a, b), [u, v] = towards(b, a);
   const length = Math.hypot(u - x, v - y) || 1, dx = (u - x) / length, dy = (v - y) / length;
   const start = leaving(a, [x, y], [dx, dy], length), end = length - leaving(b, [u, v], [-dx, -dy], length);
-  if (element.classList.contains("note")) {
-    const words = element.querySelector("text"), middle = (start + end) / 2, up = dx < 0 ? -1 : 1;
-    words.setAttribute("x", (x + middle * dx + 12 * dy * up).toFixed(2));
-    words.setAttribute("y", (y + middle * dy - 9 * dx * up + 3).toFixed(2));
+  if (element.localName === "text") {
+    const middle = (start + end) / 2, up = dx < 0 ? -1 : 1;
+    element.setAttribute("x", (x + middle * dx + 12 * dy * up).toFixed(2));
+    element.setAttribute("y", (y + middle * dy - 9 * dx * up + 3).toFixed(2));
     return;
   }
   const kinds = [element.dataset.markFrom, element.dataset.markTo];

@@ -211,7 +211,7 @@ class Graph {
       shift(line, "x", dx);
       shift(line, "y", dy);
     }
-    for (const line of this.svg.querySelectorAll(".edge, .gap, .note")) {
+    for (const line of this.svg.querySelectorAll(".edge, .gap, text[data-from]")) {
       const { from, to } = line.dataset;
       if (from === label || to === label) redraw(line, this.nodes.get(from), this.nodes.get(to));
     }

@@ -14,6 +14,7 @@
 #   simulate/         random graphs and models, synthetic sites, power
 #   reproduction/     the paper's simulation study and its page
 #   service/          the study server and the site agent; needs the extra consilience[service]
+#   web/              the pages of the study server and the site's app; needs the extra consilience[web]
 #   cli/              the command line; the only place that prints
 """Causal discovery across data sets that may not leave their sites.
 
@@ -25,12 +26,16 @@
 True
 """
 
-from consilience import errors, simulate
-from consilience.citest import CIResult, CITest, Direction, Question
-from consilience.data import Kind, Schema, Variable
-from consilience.federation import Client, Server, fisher, pooled
-from consilience.graph import DAG, MAG, PAG, Oracle, normalised_shd, shd
-from consilience.iod import Decision, Discovery, Knowledge, Summary, discover
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from consilience import errors, simulate
+    from consilience.citest import CIResult, CITest, Direction, Question
+    from consilience.data import Kind, Schema, Variable
+    from consilience.federation import Client, Server, fisher, pooled
+    from consilience.graph import DAG, MAG, PAG, Oracle, normalised_shd, shd
+    from consilience.iod import Decision, Discovery, Knowledge, Summary, discover
 
 __version__ = "0.1.0"
 
@@ -61,3 +66,26 @@ __all__ = [
     "shd",
     "simulate",
 ]
+
+# Rooms are loaded when a name of theirs is first used: a page or a command that needs little of the package does not wait for all of it.
+_ROOMS = {
+    "citest": ("CIResult", "CITest", "Direction", "Question"),
+    "data": ("Kind", "Schema", "Variable"),
+    "federation": ("Client", "Server", "fisher", "pooled"),
+    "graph": ("DAG", "MAG", "PAG", "Oracle", "normalised_shd", "shd"),
+    "iod": ("Decision", "Discovery", "Knowledge", "Summary", "discover"),
+}
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("errors", "simulate"):
+        return import_module(f"consilience.{name}")
+    if name not in _ROOM_OF:
+        raise AttributeError(f"module 'consilience' has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(f"consilience.{_ROOM_OF[name]}"), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -241,6 +241,7 @@ def test_data_that_cannot_answer_are_exit_code_3(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_demonstration_prints_its_table() -> None:
     found = invoke("demo", "--n", "300", "--seed", "1")
+    assert found.stdout.splitlines()[-1].endswith("three sites on this machine: consilience app --trial")
     assert found.exit_code == 0
     lines = found.stdout.splitlines()
     assert any("fedci" in line and "pooled" in line and "fisher" in line for line in lines)

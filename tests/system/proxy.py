@@ -13,10 +13,10 @@ from contextlib import contextmanager, suppress
 class DelayingProxy:
     """Four threads a connection: sockets are few here, and threads are simple. Without a target, CONNECT says where to."""
 
-    def __init__(self, target: int | None, delay: float) -> None:
+    def __init__(self, target: int | None, delay: float, port: int = 0) -> None:
         self.delay, self._target = delay, target
         self.asked: list[str] = []
-        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._listener = socket.create_server(("127.0.0.1", port))
         self.port = int(self._listener.getsockname()[1])
         self._sockets: list[socket.socket] = []
         self._threads: list[threading.Thread] = []
@@ -96,3 +96,24 @@ def delaying(target: int | None, delay: float) -> Iterator[DelayingProxy]:
         yield proxy
     finally:
         proxy.close()
+
+
+class Cable:
+    """A proxy that can be pulled and plugged in again at the same port. Without a target, CONNECT says where to."""
+
+    def __init__(self, target: int | None = None, delay: float = 0.0) -> None:
+        self._target, self.delay = target, delay
+        self._proxy: DelayingProxy | None = DelayingProxy(target, delay)
+        self.port = self._proxy.port
+
+    def pull(self) -> None:
+        """End every connection and refuse new ones."""
+        if self._proxy is not None:
+            self._proxy.close()
+            self._proxy = None
+
+    def plug(self, delay: float | None = None) -> None:
+        """Let connections through again."""
+        assert self._proxy is None
+        self.delay = self.delay if delay is None else delay
+        self._proxy = DelayingProxy(self._target, self.delay, self.port)

@@ -1,5 +1,5 @@
 """The command line, and the only place that prints."""
 
-from consilience.cli.app import main
+from consilience.cli.entry import main
 
 __all__ = ["main"]

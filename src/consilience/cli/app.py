@@ -6,12 +6,10 @@ if graphs were being sought, what was found until then is shown and written all 
 
 from __future__ import annotations
 
-import sys
-
 import typer
-from rich.console import Console
 
 from consilience import __version__
+from consilience.cli.app_command import app_command
 from consilience.cli.client import client_app
 from consilience.cli.demo import demo
 from consilience.cli.discovery import discovery
@@ -20,9 +18,8 @@ from consilience.cli.redecision import redecision
 from consilience.cli.reproduce import reproduce
 from consilience.cli.server import server_app
 from consilience.cli.simulation import simulation
-from consilience.errors import ConsilienceError
 
-__all__ = ["app", "main"]
+__all__ = ["app"]
 
 app = typer.Typer(
     name="consilience",
@@ -50,21 +47,6 @@ app.command("discover")(discovery)
 app.command("redecide")(redecision)
 app.command("simulate")(simulation)
 app.command("reproduce")(reproduce)
+app.command("app")(app_command)
 app.add_typer(server_app, name="server")
 app.add_typer(client_app, name="client")
-
-
-def main() -> None:
-    """Run a command; an error of ours is one line on standard error and exit code 2."""
-    try:
-        app()
-    except ConsilienceError as error:
-        Console(stderr=True).print(f"[bold red]error:[/] {_escape(str(error))}", soft_wrap=True, highlight=False)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        Console(stderr=True).print("interrupted")
-        sys.exit(130)
-
-
-def _escape(text: str) -> str:
-    return text.replace("[", r"\[")

@@ -175,6 +175,28 @@ def _dry_run(client: Client, folder: StudyFolder, settings: AgentConfig) -> None
     )
 
 
+@client_app.command("token")
+def token(
+    study: StudyOption = "",
+    config: ConfigFile = None,
+    home: HomeOption = None,
+    ca: Annotated[str | None, typer.Option(help="Certificate authorities to trust (PEM).")] = None,
+    insecure: Annotated[bool | None, typer.Option(help="Allow a connection without TLS; for trials.")] = None,
+) -> None:
+    """Print a token with which the study's page and its result can be seen in a browser. It is good for a week, for this study alone.
+
+    Example: consilience client token --home muenster
+    """
+    settings = _settings(config, home=home, ca=ca, insecure=insecure)
+    folder = _home(settings).study(study)
+    from consilience.service.agent import Agent  # noqa: PLC0415
+
+    with folder.lock():  # a site has one connection: this one would end that of an agent at work
+        found = asyncio.run(Agent(folder.joined, _home(settings).identity(), settings, lambda _: None).token())
+    Console(stderr=True).print(f"for {folder.joined.url}/token", highlight=False, soft_wrap=True)
+    print(found)
+
+
 @client_app.command("status")
 def status(
     config: ConfigFile = None, home: HomeOption = None, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -71,6 +73,12 @@ def demo(
     whence = f"seed {seed}, the first there is: it was not chosen for its result" if seed == FIRST else f"seed {seed}"
     console.print(f"\nThe data were made from A → B → C, A → D ← C, B → E ({whence}).", highlight=False)
     _example(console)
+    called = sys.argv[0] if Path(sys.argv[0]).name == "consilience" else "consilience"
+    console.print(
+        f"\nTo click through a study in a browser, with a server and three sites on this machine: {escape(called)} app --trial",
+        highlight=False,
+        soft_wrap=True,
+    )
 
 
 def _example(console: Console) -> None:

@@ -6,9 +6,10 @@ from importlib.util import find_spec
 
 from consilience.errors import MissingPackageError
 
-__all__ = ["need_service"]
+__all__ = ["need_service", "need_web"]
 
 _PACKAGES = ("fastapi", "uvicorn", "websockets", "httpx", "argon2")
+_PAGES = (*_PACKAGES, "jinja2")
 
 
 def need_service() -> None:
@@ -16,8 +17,20 @@ def need_service() -> None:
 
     >>> need_service()
     """
-    missing = [name for name in _PACKAGES if find_spec(name) is None]
+    _need(_PACKAGES, "service")
+
+
+def need_web() -> None:
+    """Raise :class:`MissingPackageError` unless the packages of ``consilience[web]`` are there.
+
+    >>> need_web()
+    """
+    _need(_PAGES, "web")
+
+
+def _need(packages: tuple[str, ...], extra: str) -> None:
+    missing = [name for name in packages if find_spec(name) is None]
     if missing:
         raise MissingPackageError(
-            f"This command needs the package {missing[0]!r}, which is not installed: pip install 'consilience[service]'."
+            f"This command needs the package {missing[0]!r}, which is not installed: pip install 'consilience[{extra}]'."
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from importlib.util import find_spec
 from ipaddress import ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,6 +19,8 @@ from consilience.secagg import Identity
 from consilience.service.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from fastapi import FastAPI
+
     from consilience.service.config import ServerConfig
 
 __all__ = ["server_app"]
@@ -139,7 +142,18 @@ def run(
     logging.getLogger("consilience.server").info(
         "serving", extra={"url": settings.public_url, "fingerprint": identity.fingerprint_text, "tls": bool(settings.tls_cert)}
     )
-    serve(settings, identity)
+    serve(settings, identity, _pages)
+
+
+def _pages(app: FastAPI) -> FastAPI:
+    """With pages, where the extra is installed."""
+    if find_spec("jinja2") is None:
+        words = "no pages: they need the package 'jinja2', which is not installed: pip install 'consilience[web]'"
+        logging.getLogger("consilience.server").warning(words)
+        return app
+    from consilience.web.server_app import with_pages  # noqa: PLC0415
+
+    return with_pages(app)
 
 
 def _complete(settings: ServerConfig) -> ServerConfig:

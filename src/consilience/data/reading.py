@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import polars as pl
 from consilience.data.errors import EmptyDataError, ReadError
 from consilience.data.kinds import level_label
 
-__all__ = ["MISSING", "load", "ordered_columns"]
+__all__ = ["MISSING", "load", "load_bytes", "ordered_columns", "typed"]
 
 MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
 """Text that stands for a missing value in a CSV file.
@@ -98,47 +99,97 @@ def ordered_columns(source: Any) -> frozenset[str]:
     return frozenset(str(name) for name in source.columns if getattr(source[name].dtype, "ordered", False))
 
 
+def load_bytes(content: bytes, name: str, owner: str) -> pl.DataFrame:
+    r"""Read a table from the content of a file, which need not be on a disk.
+
+    Parameters
+    ----------
+    content : bytes
+        The file.
+    name : str
+        What it is called; its ending says what it is.
+    owner : str
+        The site's name, for messages.
+
+    Returns
+    -------
+    polars.DataFrame
+
+    Raises
+    ------
+    ReadError, EmptyDataError
+        As :func:`load`.
+
+    Examples
+    --------
+    >>> load_bytes(b"A,B\n1,x\n2,y\n", "table.csv", "muenster").dtypes
+    [Int64, String]
+    """
+    return load(_parsed(name, lambda: pl.read_parquet(io.BytesIO(content)), lambda: _read_csv(content, name)), owner)
+
+
 def _load_path(path: Path, owner: str) -> pl.DataFrame:
     if not path.is_file():
         raise ReadError(f"The data of {owner!r} should be in {str(path)!r}, but there is no such file.")
-    suffix = path.suffix.lower()
+    # a file named data[1].parquet is a file, not a pattern
+    return _parsed(str(path), lambda: pl.read_parquet(path, glob=False), lambda: _read_csv(path.read_bytes(), str(path)))
+
+
+def _parsed(name: str, parquet: Callable[[], pl.DataFrame], text: Callable[[], pl.DataFrame]) -> pl.DataFrame:
+    """The table of a file of this name; what is wrong with it is said in our words."""
+    suffix = Path(name).suffix.lower()
     try:
         if suffix == ".parquet":
-            return pl.read_parquet(path, glob=False)  # a file named data[1].parquet is a file, not a pattern
+            return parquet()
         if suffix == ".csv":
-            return _read_csv(path)
+            return text()
     except pl.exceptions.NoDataError:
-        raise EmptyDataError(f"{str(path)!r} is empty; a header line and at least one row are needed.") from None
+        raise EmptyDataError(f"{name!r} is empty; a header line and at least one row are needed.") from None
     except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError, csv.Error) as error:
         first = str(error).strip().split("\n", maxsplit=1)[0].rstrip(":. ")
         raise ReadError(
-            f"{str(path)!r} cannot be read as a {suffix[1:]} table: {first}. Check that every row has as many fields as the header, "
+            f"{name!r} cannot be read as a {suffix[1:]} table: {first}. Check that every row has as many fields as the header, "
             f"that quotes are closed, and that the text is UTF-8."
         ) from error
-    raise ReadError(f"{str(path)!r} must end in .csv or .parquet; got {suffix!r}.")
+    raise ReadError(f"{name!r} must end in .csv or .parquet; got {suffix!r}.")
 
 
-def _read_csv(path: Path) -> pl.DataFrame:
-    data = path.read_bytes()
+def _read_csv(data: bytes, called: str) -> pl.DataFrame:
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise ReadError(f"{str(path)!r} is UTF-16 text; save it as UTF-8.")
+        raise ReadError(f"{called!r} is UTF-16 text; save it as UTF-8.")
     header = next(csv.reader(io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="")), [])
     # An error rather than a guess of the separator: "1,5;2,5" read with the wrong one gives numbers, and wrong ones.
     if len(header) == 1 and (";" in header[0] or "\t" in header[0]):
-        raise ReadError(f"The header of {str(path)!r} is {header[0]!r}: it looks separated by semicolons or tabs; save it with commas.")
+        raise ReadError(f"The header of {called!r} is {header[0]!r}: it looks separated by semicolons or tabs; save it with commas.")
     names = [name.strip() for name in header]
     for name in names:
         if names.count(name) > 1:
-            raise ReadError(f"{str(path)!r} has two columns named {name!r}; every column needs a name of its own.")
+            raise ReadError(f"{called!r} has two columns named {name!r}; every column needs a name of its own.")
     # Everything as text: types that the reader inferred would follow its own rules for quotes, missing values and the first rows; they
     # follow ours, over all rows. Names are those read above: polars would keep their spaces, and rename what is there twice.
     raw = pl.read_csv(data, infer_schema=False, has_header=True, raise_if_empty=True)
     raw.columns = names
-    return raw.select(_typed(raw[name]) for name in names)
+    return raw.select(typed(raw[name]) for name in names)
 
 
-def _typed(column: pl.Series) -> pl.Series:
-    """The narrowest of integer, float, boolean and text that holds every value of a text column."""
+def typed(column: pl.Series) -> pl.Series:
+    """The narrowest of integer, float, boolean and text that holds every value of a text column.
+
+    Parameters
+    ----------
+    column : polars.Series
+        Text.
+
+    Returns
+    -------
+    polars.Series
+        With the usual signs for "missing" missing.
+
+    Examples
+    --------
+    >>> typed(pl.Series(["1", " 2", "NA"])).to_list()
+    [1, 2, None]
+    """
     text = column.str.strip_chars()
     text = text.set(text.is_in(list(MISSING)), None)
     for dtype in (pl.Int64, pl.Float64):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import EllipsisType
@@ -101,6 +101,35 @@ class Discovery:
     stopped: bool = False
     missing: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=QUESTIONS))
     _contradicted: tuple[tuple[Decision, ...], ...] = field(default=(), repr=False)
+
+    @classmethod
+    def from_dict(cls, told: Mapping[str, Any]) -> Discovery:
+        """The discovery that :meth:`to_dict` wrote, as it is in a file ``result.json``.
+
+        Parameters
+        ----------
+        told : mapping
+            What the JSON says.
+
+        Returns
+        -------
+        Discovery
+
+        Raises
+        ------
+        OptionError
+            If this is no result.
+
+        Examples
+        --------
+        >>> import consilience as cs
+        >>> found = cs.discover(cs.Oracle(cs.PAG.parse("A o-> C, B o-> C"), datasets=["ABC"]))
+        >>> cs.Discovery.from_dict(found.to_dict()).headline
+        'All 3 decisions agree: exactly one graph.'
+        """
+        from consilience.iod.stored import discovery_of  # noqa: PLC0415  it makes discoveries
+
+        return discovery_of(told)
 
     @property
     def headline(self) -> str:
@@ -263,6 +292,7 @@ class Discovery:
             "conflicts": [plain_decision(decision) for decision in self.conflicts],
             "overruled": [plain_decision(decision) for decision in self.overruled],
             "resolution": self.resolution.to_dict(),
+            "contradicted": self._plain_contradicted(),
             "local_pags": [{"variables": list(v), **_plain(p)} for v, p in zip(self.datasets, self.local_pags, strict=True)],
             **self.settings,
             "knowledge": None if self.knowledge is None else self.knowledge.to_dict(),
@@ -272,6 +302,14 @@ class Discovery:
             "disclosed": None if self.disclosed is None else self.disclosed.to_dicts(),
             "timings": self.timings,
             "versions": self.versions,
+        }
+
+    def _plain_contradicted(self) -> dict[str, Any]:
+        """The decisions that graphs contradict, and for each graph their places: graphs are many, and share most of them."""
+        places = {decision: place for place, decision in enumerate(dict.fromkeys(one for own in self._contradicted for one in own))}
+        return {
+            "decisions": [plain_decision(decision) for decision in places],
+            "by": [[places[decision] for decision in own] for own in self._contradicted],
         }
 
     def __repr__(self) -> str:

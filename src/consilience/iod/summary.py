@@ -230,6 +230,40 @@ class Summary:
             rows.append(row | _causes(x, y, ancestors))
         return cls(names, None, pl.DataFrame(rows, schema=_SCHEMA))
 
+    @classmethod
+    def from_rows(cls, labels: Iterable[str], rows: Sequence[Mapping[str, Any]], *, count: int | None) -> Self:
+        """A summary whose ``frame`` was written down, row by row.
+
+        Parameters
+        ----------
+        labels : iterable of str
+            The variables.
+        rows : sequence of mapping
+            Those of the frame, as dictionaries.
+        count : int or None
+            How many PAGs were counted.
+
+        Returns
+        -------
+        Summary
+
+        Raises
+        ------
+        OptionError
+            If there is not one row for every pair of variables.
+
+        Examples
+        --------
+        >>> told = Summary.of([PAG.parse("A --> B, C")], "ABC")
+        >>> str(Summary.from_rows("ABC", told.frame.to_dicts(), count=1))
+        'A --> B in all'
+        """
+        names = tuple(sorted(labels))
+        frame = pl.DataFrame(rows, schema=_SCHEMA)
+        if frame.select("x", "y").rows() != list(combinations(names, 2)):
+            raise OptionError(f"A summary has a row for every pair of its variables {', '.join(names)}, in their order; these rows do not.")
+        return cls(names, count, frame)
+
     @property
     def complete(self) -> bool:
         """True if nothing is unknown."""

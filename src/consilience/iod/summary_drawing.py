@@ -14,7 +14,7 @@ from consilience.iod.summary import ALL, SOME, UNKNOWN, SummaryEdge, percent
 if TYPE_CHECKING:
     from consilience.iod.summary import Summary
 
-__all__ = ["draw_summary"]
+__all__ = ["draw_summary", "summary_legend", "summary_lines"]
 
 _PATTERNS = {ALL: SOLID, SOME: DASHED, UNKNOWN: DOTTED}
 
@@ -25,10 +25,15 @@ def draw_summary(
     """The summary as SVG; the options are those of :func:`consilience.graph.drawing.svg.to_svg`."""
     of_all = "What the PAGs have in common"
     name = title or (of_all if summary.count is None else f"What holds in {summary.count:,} PAG{'' if summary.count == 1 else 's'}")
-    lines = [_line(edge) for edge in summary.edges()]
+    lines = summary_lines(summary)
     said = (name, f"{name}: {summary}", f"{'; '.join(summary.lines()) or str(summary)}.")
-    legend = _legend(summary, lines)
+    legend = summary_legend(summary, lines)
     return draw(summary.labels, lines, said, width=width, positions=positions, legend=legend, embedded=embedded)
+
+
+def summary_lines(summary: Summary) -> list[Line]:
+    """The edges of a summary as they are drawn."""
+    return [_line(edge) for edge in summary.edges()]
 
 
 def _line(edge: SummaryEdge) -> Line:
@@ -37,7 +42,7 @@ def _line(edge: SummaryEdge) -> Line:
     return Line(edge.a, edge.b, at_a, at_b, edge.words, _PATTERNS[edge.status], note)
 
 
-def _legend(summary: Summary, lines: Sequence[Line]) -> list[Line | str]:
+def summary_legend(summary: Summary, lines: Sequence[Line]) -> list[Line | str]:
     """What the lines say, for those kinds that occur only."""
     count = summary.count
     if count == 0:

@@ -13,7 +13,7 @@ from consilience.secagg.context import pack, sha256
 from consilience.service.settings import JOINT_WARNING, VariableSpec, knowledge_of, schema_of
 from consilience.settings import Batching, Dropout, Method, NetworkSettings, Resolve, SiteEffects, Terms, terms_of
 
-__all__ = ["Contract", "Member", "decode_contract", "warnings_of"]
+__all__ = ["PAIR_WARNING", "QUERIED_WARNING", "RESTART_WARNING", "Contract", "Member", "decode_contract", "warnings_of"]
 
 _LABEL = b"consilience/contract/1"
 RESOLVED = {
@@ -23,6 +23,16 @@ RESOLVED = {
     Resolve.STRICT: "there is no graph",
 }
 """What becomes of contradictions, for the owner of a site."""
+RESTART_WARNING = (
+    "If a site vanishes, sums are made again without it, and the difference of the two sums is that site's part: "
+    "its counts and cross-products, or its own p-value."
+)
+QUERIED_WARNING = (
+    "The variables were asked from the sites: the server knows which site measures what, which matters most where one "
+    "site alone can fit a model."
+)
+PAIR_WARNING = "With two sites, each can compute the other's part of every sum by subtracting its own."
+"""What an owner should know: of a site before agreeing, of a study before asking for it."""
 
 
 class Member(msgspec.Struct, frozen=True, array_like=True):
@@ -110,17 +120,11 @@ def warnings_of(contract: Contract) -> list[str]:
     if s.site_effects is SiteEffects.JOINT and s.method is Method.FEDCI:
         found.append(JOINT_WARNING)
     if s.on_dropout is Dropout.RESTART:
-        found.append(
-            "If a site vanishes, sums are made again without it, and the difference of the two sums is that site's part: "
-            "its counts and cross-products, or its own p-value."
-        )
+        found.append(RESTART_WARNING)
     if contract.queried:
-        found.append(
-            "The variables were asked from the sites: the server knows which site measures what, which matters most where one "
-            "site alone can fit a model."
-        )
+        found.append(QUERIED_WARNING)
     if len(contract.members) == 2:
-        found.append("With two sites, each can compute the other's part of every sum by subtracting its own.")
+        found.append(PAIR_WARNING)
     return found
 
 

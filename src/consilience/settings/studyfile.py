@@ -41,7 +41,7 @@ from consilience.data.schema import Schema
 from consilience.errors import OptionError
 from consilience.settings.declaration import SETTINGS
 
-__all__ = ["FOR_FILES", "StudyFile", "read_study", "write_study"]
+__all__ = ["FOR_FILES", "StudyFile", "parse_study", "read_study", "write_study"]
 
 FOR_FILES = ("variables", "sites")
 """Sections that a study needs where it is done with the sites' files at hand."""
@@ -106,8 +106,21 @@ def read_study(path: Path, needs: Sequence[str] = ()) -> StudyFile:
     What is wrong with it is a ``ReadError`` that names the entry, or an ``OptionError`` for a value that does not exist.
     """
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ReadError(f"{str(path)!r} cannot be read as a study file (TOML): {error}") from None
+    return parse_study(text, path, needs)
+
+
+def parse_study(text: str, path: Path, needs: Sequence[str] = ()) -> StudyFile:
+    """The same from text that is there already; ``path`` is what it is called in messages.
+
+    >>> parse_study('variables.age = "continuous"', Path("trial.toml")).name
+    'trial'
+    """
+    try:
+        content = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:  # thousands of brackets, one inside the other, are no study
         raise ReadError(f"{str(path)!r} cannot be read as a study file (TOML): {error}") from None
     _only(content, TOP, "A study file", path)
     variables, sites = (_entries(content, name, path, needed=name in needs) for name in ("variables", "sites"))

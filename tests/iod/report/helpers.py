@@ -112,7 +112,7 @@ def hostile() -> Discovery:
 
 # Reading a page back
 
-VOID = {"meta", "path", "rect", "circle"}
+VOID = {"input", "meta", "path", "rect", "circle"}
 
 
 @dataclass

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -12,19 +10,8 @@ import pytest
 
 from consilience.iod import Discovery
 from consilience.iod.report import write_report
+from tests.chromium import browser
 from tests.iod.report.helpers import Reader, hostile, small
-
-
-def browser() -> str:
-    for name in ("chromium", "chromium-browser", "google-chrome"):
-        path = shutil.which(name)
-        if path:
-            return path
-    reason = "the page's script is tried in chromium, chromium-browser or google-chrome, and none is installed"
-    if os.environ.get("CI"):
-        pytest.fail(reason)
-    pytest.skip(reason)
-
 
 STEPS = """<!doctype html><meta charset="utf-8"><iframe src="page.html" width="{width}" height="900"></iframe><pre id="said"></pre>
 <script>

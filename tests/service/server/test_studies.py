@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from consilience.protocol.handshake import Closing, Consent, Declare, DeclareAsk, DeclaredVariable, Declined, Proposal, Welcome
 from consilience.service.contract import Contract, decode_contract
 from consilience.service.errors import LifeCycleError
-from consilience.service.server.routes.studies import contract_of
+from consilience.service.server.actions import contract_of
 from consilience.service.store import SiteRow, StudyRow
 from tests.service.helpers import STUDY, bearer, closed_with, connected, invited, joined, new_study, serving
 
@@ -70,7 +70,7 @@ def test_who_joins_or_leaves_while_a_study_starts_is_in_it_or_not(
         thread.join(0.2)
         return contract_of(row, sites)
 
-    monkeypatch.setattr("consilience.service.server.routes.studies.contract_of", slow)
+    monkeypatch.setattr("consilience.service.server.actions.contract_of", slow)
     assert client.post(f"/api/v1/studies/{study}/start", headers=ada).status_code == 200
     thread.join(10)
     assert isinstance(outcome[0], LifeCycleError)

@@ -48,10 +48,10 @@ def place(adjacent: Bools, half: Floats, forward: Bools) -> Floats:
     return _pack(list(zip(components, inner, strict=True)), half)
 
 
-def separate(positions: Floats, adjacent: Bools, half: Floats) -> Floats:
+def separate(positions: Floats, adjacent: Bools, half: Floats, *, enlarge: bool = True) -> Floats:
     """Positions of someone's own choice, made larger where that is needed and pushed apart where it is not enough.
 
-    Positions that leave room for every box and every edge stay as they are.
+    Positions that leave room for every box and every edge stay as they are. Without ``enlarge`` boxes are only pushed apart.
 
     >>> separate(np.array([[0.0, 0.0], [1.0, 0.0]]), np.ones((2, 2), dtype=bool), np.full((2, 2), 15.0)).tolist()
     [[0.0, 0.0], [103.59, 0.0]]
@@ -60,6 +60,8 @@ def separate(positions: Floats, adjacent: Bools, half: Floats) -> Floats:
     if not len(i):
         return positions
     needed = half[i] + half[j] + np.where(adjacent[i, j], SHORTEST, MARGIN)[:, None]
+    if not enlarge:
+        return np.round(_push_apart(positions, i, j, needed), 2)
     with np.errstate(divide="ignore"):  # nodes in one row or column
         factors = ((needed - _SLACK) / np.abs(positions[i] - positions[j])).min(axis=1)
     extent = float(np.ptp(positions, axis=0).max()) or 1.0

@@ -10,7 +10,7 @@ from consilience.graph.drawing.lettering import FONT, text_width
 from consilience.graph.drawing.routing import Box
 from consilience.graph.drawing.shapes import Line, edge_shape, text_shape
 
-__all__ = ["draw_legend"]
+__all__ = ["draw_legend", "sample_picture"]
 
 SIZE, ROW = 12.0, 20.0
 SAMPLE, GAP, BETWEEN = 40.0, 8.0, 26.0
@@ -36,6 +36,17 @@ def draw_legend(entries: Sequence[Line | str], left: float, top: float, wide: fl
             shapes += [_sample(entry, x, y), text_shape(entry.words, x + SAMPLE + GAP, y, SIZE)]
     half_wide, half_high = 0.5 * (columns * (column + BETWEEN) - BETWEEN), 0.5 * ROW * -(-len(entries) // columns)
     return f'<g class="legend">{"".join(shapes)}</g>', Box(left + half_wide, top + half_high, half_wide, half_high, 0.0)
+
+
+def sample_picture(line: Line) -> str:
+    """The sample of a line as a picture of its own, for a legend that is text. Where pictures are not seen, its words say it all.
+
+    >>> sample_picture(Line("", "", 1, 2, "a mark"))[:62]
+    '<svg class="consilience-graph sample" viewBox="-2 -8 44 16" wi'
+    """
+    wide = SAMPLE + 4.0
+    head = f'<svg class="consilience-graph sample" viewBox="-2 -8 {wide:g} 16" width="{wide:g}" height="16" aria-hidden="true">'
+    return f"{head}{_sample(line, 0.0, 0.0)}</svg>"
 
 
 def _width(entry: Line | str) -> float:

@@ -132,12 +132,16 @@ def _exits(distances: Floats) -> Floats:
 
 def _near_boxes(curves: _Curves, boxes: Sequence[Box], ends: tuple[int, int]) -> Floats:
     """How much each curve is in the way of boxes that are not its own."""
-    cost = np.zeros(len(curves.control))
-    for node, box in enumerate(boxes):
-        if node not in ends:
-            space = box.distance(curves.points).min(axis=1)
-            cost += 2.0 * np.clip(1.0 - space / CLEARANCE, 0.0, 2.0) ** 2 + 3.0 * (space < 5.0)
-    return cost
+    others = [box for node, box in enumerate(boxes) if node not in ends]
+    if not others:
+        return np.zeros(len(curves.control))
+    x, y, wide, high, corner = np.array(others).T[:, :, None, None]
+    # Box.distance of all boxes at once: of thirty there is more calling than computing otherwise
+    dx = np.abs(curves.points[..., 0] - x) - (wide - corner)
+    dy = np.abs(curves.points[..., 1] - y) - (high - corner)
+    distances = np.hypot(np.maximum(dx, 0.0), np.maximum(dy, 0.0)) + np.minimum(np.maximum(dx, dy), 0.0) - corner
+    space = distances.min(axis=2)
+    return np.asarray((2.0 * np.clip(1.0 - space / CLEARANCE, 0.0, 2.0) ** 2 + 3.0 * (space < 5.0)).sum(axis=0))
 
 
 def _near_marks(curves: _Curves, others: _Curves) -> Floats:

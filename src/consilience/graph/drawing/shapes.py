@@ -19,7 +19,7 @@ from consilience.graph.drawing.lettering import FONT, LINE, escaped
 from consilience.graph.drawing.routing import MARK, Box, leaving_box, leaving_point, point_at, points_of
 from consilience.graph.marks import ARROW, CIRCLE, TAIL
 
-__all__ = ["DASHED", "DOTTED", "OPEN", "SOLID", "STYLE", "Line", "edge_shape", "mark_name", "node_shape", "text_shape"]
+__all__ = ["DASHED", "DOTTED", "OPEN", "SOLID", "STYLE", "Line", "edge_shape", "mark_name", "node_shape", "note_shape", "text_shape"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -162,6 +162,16 @@ def text_shape(words: str, x: float, y: float, size: float, *, anchor: str = "st
         f'<text class="words" x="{x:.2f}" y="{y + 0.35 * size:.2f}" font-size="{size:g}" fill="{_INK}" text-anchor="{anchor}">'
         f"{escaped(words)}</text>"
     )
+
+
+def note_shape(line: Line, box: Box, size: float) -> str:
+    """The note of an edge in its box, which says whose it is.
+
+    >>> note_shape(Line("A", "B", TAIL, TAIL, "", note="62%"), Box(0.0, 0.0, 9.0, 6.0, 0.0), 12.0)[:47]
+    '<text data-from="A" data-to="B" class="words" x'
+    """
+    words = text_shape(line.note, box.x, box.y, size, anchor="middle")
+    return words.replace("<text", f'<text data-from="{escaped(line.a)}" data-to="{escaped(line.b)}"', 1)
 
 
 def _xy(point: Floats) -> str:

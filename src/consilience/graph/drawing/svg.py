@@ -22,7 +22,7 @@ from consilience.graph.drawing.layout import place, separate
 from consilience.graph.drawing.legend import draw_legend
 from consilience.graph.drawing.lettering import FONT, escaped, half_sizes, lines_of, text_width
 from consilience.graph.drawing.routing import Box, points_of, routes
-from consilience.graph.drawing.shapes import STYLE, Line, edge_shape, mark_name, node_shape, text_shape
+from consilience.graph.drawing.shapes import STYLE, Line, edge_shape, mark_name, node_shape, note_shape
 from consilience.graph.marks import ARROW
 from consilience.graph.mixed import MixedGraph
 from consilience.graph.views import Positions, register_painter
@@ -35,6 +35,8 @@ CORNER = 15.0
 FRAME = 8.0
 NOTE = 12.0
 """Height of the letters of a note."""
+MOST_NOTES = 80
+"""More notes than these would cover each other, and take seconds to place; what they say stands in the title of each edge."""
 LEGEND = (14.0, 360.0)
 """Space above a legend, and the width that it has at least."""
 _ALONE = "svg.consilience-graph:root{color-scheme:light dark}"  # in a file of its own, the browser's page has a scheme too
@@ -76,8 +78,11 @@ def draw(
     positions: Positions | None = None,
     legend: Sequence[Line | str] = (),
     embedded: bool = False,
+    enlarge: bool = True,
 ) -> str:
     """Nodes and edges as an SVG picture; ``said`` are its title, its label and its description where it cannot be seen.
+
+    Without ``enlarge``, positions at which boxes are too close are not made larger as a whole: only those boxes are pushed apart.
 
     >>> draw(["A"], [], ("one node", "one node: A", "No edges."), legend=["nothing else"]).count("<text")
     2
@@ -91,15 +96,15 @@ def draw(
     adjacent, forward = _joined([lines], index)
     half = half_sizes(texts, adjacent)
     centres = place(adjacent, half, forward) if positions is None else _checked(positions, labels)
-    centres = separate(centres, adjacent, half)
+    centres = separate(centres, adjacent, half, enlarge=enlarge)
     corners = [high if len(rows) == 1 else CORNER for high, rows in zip(half[:, 1].tolist(), texts, strict=True)]
     boxes = [Box(*row) for row in np.column_stack([centres, half, corners]).tolist()]
     curves = routes(boxes, ends)
     sizes = {e: (0.5 * text_width(line.note) * NOTE / FONT, 0.45 * NOTE) for e, line in enumerate(lines) if line.note}
-    notes = place_notes(boxes, ends, curves, sizes)
+    notes = place_notes(boxes, ends, curves, sizes if len(sizes) <= MOST_NOTES else {})
     shapes = [edge_shape(line, curve, boxes[a], boxes[b]) for line, curve, (a, b) in zip(lines, curves, ends, strict=True)]
     shapes += [node_shape(label, rows, box) for label, rows, box in zip(labels, texts, boxes, strict=True)]
-    shapes += [text_shape(lines[e].note, note.x, note.y, NOTE, anchor="middle") for e, note in notes.items()]
+    shapes += [note_shape(lines[e], note, NOTE) for e, note in notes.items()]
     low, high = _extent([*boxes, *notes.values()], curves)
     if legend:
         shape, box = draw_legend(legend, low[0], high[1] + LEGEND[0], max(high[0] - low[0], LEGEND[1]))

@@ -7,11 +7,16 @@ module                part of the page
 ``sentences``         the result in sentences
 ``tables``            tables, and the one of all tests
 ``graphs``            the summary, the list and the local graphs, drawn alike
+``pairs``             two variables, joined or not: what is said of them, and by which tests
+``reasons``           why a mark is certain
+``legends``           what the lines of a drawing say
 ``sections``          the other sections
 ``reading``           how to read the page
-``page``              all of it on a page with ``page.css`` and ``page.js``
+``page``              all of it on a page with ``page.css``, ``parts.css``, ``tables.js`` and ``page.js``
 ``digest``            the little of it that a notebook shows
 ====================  ==================================================================
+
+The pages of the apps show the same: they take tables, words, ``parts.css`` and ``tables.js`` from here.
 """
 
 from consilience.iod.report.digest import render_digest

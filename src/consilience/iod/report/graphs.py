@@ -10,6 +10,7 @@ from consilience.graph.graphs import PAG
 from consilience.graph.mixed import Edge
 from consilience.iod.headline import condition
 from consilience.iod.report.html import Html, el, join, label, labels, listed
+from consilience.iod.report.stories import why_each_pair
 from consilience.iod.report.tables import Column, table
 from consilience.iod.summary import MARKS, percent
 from consilience.iod.wording import counted
@@ -48,6 +49,7 @@ def summary_section(found: Discovery, positions: Positions) -> Html:
         + drawing
         + (table(columns, rows, caption=caption) if rows else "")
         + (_folded(f"{counted(len(apart), 'pair')} joined in no graph", listed(apart, class_="columns")) if apart else "")
+        + why_each_pair(found)
     )
 
 

@@ -8,7 +8,7 @@ from consilience.graph.drawing.lettering import escaped
 
 __all__ = ["Html", "el", "join", "label", "labels", "listed"]
 
-_VOID = {"meta"}
+_VOID = {"input", "meta"}
 LONG, LONGEST = 30, 80
 """Longer words may be broken anywhere, lest they make a table too wide; longer names are cut off, and shown in full by a pointer."""
 

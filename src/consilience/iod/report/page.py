@@ -22,7 +22,7 @@ from consilience.iod.report.sentences import title
 if TYPE_CHECKING:  # a Discovery writes itself with these modules
     from consilience.iod.discovery import Discovery
 
-__all__ = ["render", "write_report"]
+__all__ = ["asset", "render", "write_report"]
 
 
 class _Section(NamedTuple):
@@ -54,7 +54,7 @@ def render(found: Discovery) -> str:
         el("section", el("h2", part.title, id=f"{part.name}-title"), part.body, id=part.name, aria_labelledby=f"{part.name}-title")
         for part in parts
     )
-    style, script = Html(_asset("page.css") + STYLE), _asset("page.js")
+    style, script = Html(asset("page.css") + asset("parts.css") + STYLE), Html(asset("tables.js") + asset("page.js"))
     page = el(
         "html",
         el(
@@ -101,7 +101,8 @@ def _sections(found: Discovery) -> list[_Section]:
     ]
 
 
-def _asset(name: str) -> Html:
+def asset(name: str) -> Html:
+    """A file of this room. ``parts.css`` and ``tables.js`` are what other pages with the same parts need."""
     return Html(resources.files("consilience.iod.report").joinpath(name).read_text(encoding="utf-8"))
 
 

@@ -5,15 +5,11 @@ from __future__ import annotations
 from consilience.graph.drawing.svg import to_svg
 from consilience.graph.graphs import PAG
 from consilience.iod.report.html import Html, el, join
+from consilience.iod.report.sentences import edge_sentence
 
 __all__ = ["reading"]
 
-_EXAMPLES = (
-    ("A --> B", "A is a cause of B, directly or through others."),
-    ("A <-> B", "Neither causes the other: something that nobody measured causes both."),
-    ("A o-> B", "B is not a cause of A. A may be a cause of B, the two may have a common cause, or both at once."),
-    ("A o-o B", "They are connected; the tests leave open which way."),
-)
+_EXAMPLES = ("A --> B", "A <-> B", "A o-> B", "A o-o B")
 _PAG = "Each graph is a PAG (partial ancestral graph). It stands for all causal structures that the tests cannot tell apart."
 _MARKS = (
     "An arrowhead says that this end is not a cause of the other, a bare end that it is. A circle says that both occur among the "
@@ -42,7 +38,8 @@ def reading() -> Html:
     >>> reading().count("<svg")
     4
     """
-    marks = (el("li", Html(to_svg(PAG.parse(graph), embedded=True)), el("span", words)) for graph, words in _EXAMPLES)
+    examples = map(PAG.parse, _EXAMPLES)
+    marks = (el("li", Html(to_svg(graph, embedded=True)), el("span", edge_sentence(graph.edges[0]))) for graph in examples)
     parts = [el("p", _PAG), el("ul", *marks, class_="marks"), el("p", _MARKS)]
     for title, words in (("The list", _LIST), ("The summary", _SUMMARY), ("The decisions", _DECISIONS)):
         parts += [el("h3", title), el("p", words)]

@@ -16,7 +16,7 @@ from consilience.settings.choices import Resolve
 if TYPE_CHECKING:  # a Discovery writes itself with these modules
     from consilience.iod.discovery import Discovery
 
-__all__ = ["conflicts", "data_sets", "disclosed", "knowledge", "overview", "settings", "tests"]
+__all__ = ["about_tests", "conflicts", "data_sets", "disclosed", "knowledge", "overview", "settings", "tests"]
 
 MOST_SENTENCES = 40
 MOST_MISSING = 200
@@ -145,12 +145,17 @@ def knowledge(found: Discovery) -> Html:
 
 def tests(found: Discovery) -> Html:
     """All CI tests."""
+    return join([about_tests(found), ci_table(found)])
+
+
+def about_tests(found: Discovery) -> Html:
+    """How many tests there are, what they decide, and what was never asked."""
     words = ", ".join(f"{count:,} {decision}" for decision, count in decision_counts(found).items() if count)
     text = (
         f"{counted(found.tests.height, 'test')}: {words or 'none'}. A pair is taken as independent, given other variables, where the "
         f"p-value is above α = {found.alpha:g}. A test that the data cannot answer is uninformative; it counts neither way."
     )
-    return join([el("p", text), _missing(found), ci_table(found)])
+    return join([el("p", text), _missing(found)])
 
 
 def _missing(found: Discovery) -> Html | None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+from unicodedata import bidirectional
 
-from consilience.graph.marks import TAIL
+from consilience.graph.marks import ARROW, CIRCLE, TAIL
+from consilience.graph.mixed import Edge
 from consilience.graph.text import edge_symbol, quoted
 from consilience.iod.report.html import Html, join, label
 from consilience.iod.summary import SummaryEdge
@@ -14,7 +16,7 @@ from consilience.iod.wording import counted
 if TYPE_CHECKING:  # a Discovery writes itself with these modules
     from consilience.iod.discovery import Discovery
 
-__all__ = ["certain", "edges_in_words", "shared_edges", "title"]
+__all__ = ["certain", "edge_sentence", "edges_in_words", "isolated", "left_open", "shared_edges", "title"]
 
 
 def title(found: Discovery) -> str:
@@ -74,13 +76,49 @@ def certain(found: Discovery) -> list[Html]:
     if not found.pags:
         return []
     rows = found.summary.frame.iter_rows(named=True)
-    sentences = [_sentence(row, selection=found.selection_bias) for row in rows if row["edge"] == "all" and not _left_open(found, row)]
+    sentences = [
+        _sentence(row, selection=found.selection_bias) for row in rows if row["edge"] == "all" and not left_open(found, row["x"], row["y"])
+    ]
     return [sentence for _, sentence in sorted((one for one in sentences if one is not None), key=lambda one: one[0])]
 
 
-def _left_open(found: Discovery, row: Mapping[str, Any]) -> bool:
-    """True of an edge between two exogenous variables: why these are associated was declared to be nobody's question here."""
-    return found.knowledge is not None and {row["x"], row["y"]} <= set(found.knowledge.exogenous)
+def left_open(found: Discovery, x: str, y: str) -> bool:
+    """True of two exogenous variables: why these are associated was declared to be nobody's question here."""
+    return found.knowledge is not None and {x, y} <= set(found.knowledge.exogenous)
+
+
+def isolated(name: str) -> str:
+    """A name in a plain sentence; one that runs from right to left is set apart, lest it turn the words around it.
+
+    >>> isolated("Age"), len(isolated("\u05d2\u05d9\u05dc"))
+    ('Age', 5)
+    """
+    turned = any(bidirectional(letter) in ("R", "AL", "RLE", "RLO", "RLI") for letter in name)
+    return f"\u2068{name}\u2069" if turned else name
+
+
+def edge_sentence(edge: Edge, *, selection: bool = False) -> str:
+    """What an edge of a PAG says.
+
+    >>> from consilience.graph import PAG
+    >>> edge_sentence(PAG.parse("A --> B").edges[0])
+    'A is a cause of B, directly or through others.'
+    """
+    a, b, ends = isolated(edge.a), isolated(edge.b), (edge.at_a, edge.at_b)
+    if ARROW in ends and TAIL in ends:
+        near, far = (a, b) if edge.at_a == TAIL else (b, a)
+        return f"{near} is a cause of {far}, directly or through others{' (or of who is in the data)' * selection}."
+    if ends == (ARROW, ARROW):
+        return "Neither causes the other: something that nobody measured causes both."
+    if ends == (TAIL, TAIL):
+        return "Both influence who is in the data."
+    if ends == (CIRCLE, CIRCLE):
+        return "They are connected; the tests leave open which way."
+    if ARROW in ends:
+        near, far = (a, b) if edge.at_a == CIRCLE else (b, a)
+        return f"{far} is not a cause of {near}. {near} may be a cause of {far}, the two may have a common cause, or both at once."
+    near, far = (a, b) if edge.at_a == TAIL else (b, a)
+    return f"{near} is a cause of {far} or of who is in the data; the rest is left open."
 
 
 def _sentence(row: Mapping[str, Any], *, selection: bool) -> tuple[int, Html] | None:

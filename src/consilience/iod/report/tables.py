@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
+
+import polars as pl
 
 from consilience.iod.report.html import Html, el, label, labels
 from consilience.iod.wording import counted, format_p
@@ -11,7 +13,7 @@ from consilience.iod.wording import counted, format_p
 if TYPE_CHECKING:  # a Discovery writes itself with these modules
     from consilience.iod.discovery import Discovery
 
-__all__ = ["Column", "ci_table", "decision_counts", "table"]
+__all__ = ["CI_COLUMNS", "DECISIONS", "Column", "ci_rows", "ci_table", "decision_counts", "decision_of", "note_of", "table"]
 
 MOST_ROWS = 5000
 """Tests on the page: some two megabytes of table; more would make it slow."""
@@ -25,13 +27,27 @@ class Column(NamedTuple):
     number: bool = False
 
 
-def table(columns: Sequence[Column], rows: Sequence[Html], *, caption: str, sortable: bool = True, name: str | None = None) -> Html:
+def table(
+    columns: Sequence[Column],
+    rows: Sequence[Html],
+    *,
+    caption: str,
+    sortable: bool = True,
+    name: str | None = None,
+    ordered: Mapping[int, str] | None = None,
+) -> Html:
     """A table that scrolls if it is too wide or too long, and can be scrolled by keyboard.
+
+    ``ordered`` names the column by whose values the rows stand, "ascending" or "descending".
 
     >>> table([Column("a", number=True)], [el("tr", el("td", "1"))], caption="One", sortable=False)[-41:]
     '<tr><td>1</td></tr></tbody></table></div>'
     """
-    heads = (el("th", column.head, scope="col", class_="number" if column.number else None) for column in columns)
+    order = ordered or {}
+    heads = (
+        el("th", column.head, scope="col", class_="number" if column.number else None, aria_sort=order.get(place))
+        for place, column in enumerate(columns)
+    )
     inside = el(
         "table",
         el("caption", caption),
@@ -43,22 +59,34 @@ def table(columns: Sequence[Column], rows: Sequence[Html], *, caption: str, sort
     return el("div", inside, class_="scroll", tabindex=0, role="region", aria_label=caption)
 
 
-def ci_table(found: Discovery) -> Html:
-    """Every test with its p-value and what was decided; with choices of a variable and of a decision."""
+CI_COLUMNS = (
+    Column("x"),
+    Column("y"),
+    Column("given"),
+    Column("p-value", number=True),
+    Column("decision"),
+    Column("rows", number=True),
+    Column("sites", number=True),
+    Column("note"),
+)
+
+
+def ci_rows(found: Discovery, tests: pl.DataFrame, shown: Sequence[bool] | None = None) -> list[Html]:
+    """Tests as rows of a table with :data:`CI_COLUMNS`; those that are not ``shown`` are there, and hidden."""
     names = sorted({name for held in found.datasets for name in held})
     index = {name: i for i, name in enumerate(names)}
-    tests = found.tests.sort(found.tests["given"].list.len(), maintain_order=True).head(MOST_ROWS)
     rows = []
-    for x, y, given, p, n, sites, informative, reason, converged in tests.select(
-        "x", "y", "given", "p_value", "n", "contributors", "informative", "reason", "converged"
-    ).iter_rows():
-        decision = _decision(p, found.alpha, informative=informative)
-        note = "; ".join(words for words in (reason, "" if converged else "did not converge") if words)
+    shown_names = {name: el("td", label(name)) for name in names}  # few names, in thousands of rows
+    columns = ("x", "y", "given", "p_value", "n", "contributors", "informative", "reason", "converged")
+    seen = [True] * tests.height if shown is None else shown
+    for (x, y, given, p, n, sites, informative, reason, converged), visible in zip(tests.select(columns).iter_rows(), seen, strict=True):
+        decision = decision_of(p, found.alpha, informative=informative)
+        note = note_of(reason, converged=converged)
         rows.append(
             el(
                 "tr",
-                el("td", label(x)),
-                el("td", label(y)),
+                shown_names.get(x) or el("td", label(x)),
+                shown_names.get(y) or el("td", label(y)),
                 el("td", labels(given) or "–", data_value=f"{len(given):04d} {', '.join(given)}"),
                 el("td", format_p(p) if informative else "–", class_="number", data_value=repr(p) if informative else ""),
                 el("td", el("span", decision, class_=f"decision {decision}")),
@@ -67,10 +95,16 @@ def ci_table(found: Discovery) -> Html:
                 el("td", note),
                 data_variables=" ".join(str(index[name]) for name in (x, y, *given) if name in index),
                 data_decision=decision,
+                hidden=not visible,
             )
         )
-    columns = [Column("x"), Column("y"), Column("given"), Column("p-value", number=True), Column("decision")]
-    columns += [Column("rows", number=True), Column("sites", number=True), Column("note")]
+    return rows
+
+
+def ci_table(found: Discovery) -> Html:
+    """Every test with its p-value and what was decided; with choices of a variable, of a decision and of words."""
+    names = sorted({name for held in found.datasets for name in held})
+    rows = ci_rows(found, found.tests.sort(found.tests["given"].list.len(), maintain_order=True).head(MOST_ROWS))
     cut = None
     if found.tests.height > MOST_ROWS:
         cut = el(
@@ -80,18 +114,34 @@ def ci_table(found: Discovery) -> Html:
             class_="cut",
         )
     caption = f"{counted(len(rows), 'test')} at α = {found.alpha:g}"
-    return Html((cut or "") + _choices(names) + table(columns, rows, caption=caption, name="ci"))
+    return Html((cut or "") + _choices(names) + table(CI_COLUMNS, rows, caption=caption, name="ci"))
 
 
 def decision_counts(found: Discovery) -> dict[str, int]:
     """How many tests ended in which decision."""
     tests = found.tests.select("p_value", "informative").iter_rows()
-    decisions = [_decision(p, found.alpha, informative=informative) for p, informative in tests]
+    decisions = [decision_of(p, found.alpha, informative=informative) for p, informative in tests]
     return {decision: decisions.count(decision) for decision in DECISIONS}
 
 
-def _decision(p: float, alpha: float, *, informative: bool) -> str:
-    return DECISIONS[2] if not informative else DECISIONS[0] if p > alpha else DECISIONS[1]
+def decision_of(p: float | None, alpha: float, *, informative: bool) -> str:
+    """What a test says at a level.
+
+    >>> decision_of(0.3, 0.05, informative=True), decision_of(0.05, 0.05, informative=True), decision_of(1.0, 0.05, informative=False)
+    ('independent', 'dependent', 'uninformative')
+    """
+    if not informative or p is None:
+        return DECISIONS[2]
+    return DECISIONS[0] if p > alpha else DECISIONS[1]
+
+
+def note_of(reason: str, *, converged: bool) -> str:
+    """What else is to be said of a test.
+
+    >>> note_of("too few rows", converged=False)
+    'too few rows; did not converge'
+    """
+    return "; ".join(words for words in (reason, "" if converged else "did not converge") if words)
 
 
 def _choices(names: Sequence[str]) -> Html:
@@ -102,6 +152,7 @@ def _choices(names: Sequence[str]) -> Html:
         "div",
         el("label", "Tests with ", el("select", *variables, id="ci-variable")),
         el("label", " decided as ", el("select", *decisions, id="ci-decision")),
+        el("label", " and the words ", el("input", type="search", id="ci-words", maxlength=80)),
         el("span", id="ci-shown", role="status"),
         class_="choices",
         id="ci-choices",

@@ -31,7 +31,7 @@ from consilience.service.server.socket import SiteSockets
 from consilience.service.store import Database, Store
 from consilience.service.tls import certificate_digest, is_self_signed
 
-__all__ = ["create_app"]
+__all__ = ["create_app", "status_of"]
 
 # From the particular to the general: the first that fits is taken, and RateLimitError and TokenError are AccessErrors, too.
 _STATUS: tuple[tuple[type[ConsilienceError], int], ...] = (
@@ -133,8 +133,17 @@ def create_app(
     return app
 
 
+def status_of(error: Exception) -> int:
+    """The status with which an error is answered.
+
+    >>> status_of(TokenError("no")), status_of(OptionError("no"))
+    (401, 422)
+    """
+    return next((code for kind, code in _STATUS if isinstance(error, kind)), 400)
+
+
 def _problem(_request: Request, error: Exception) -> JSONResponse:
-    status = next((code for kind, code in _STATUS if isinstance(error, kind)), 400)
+    status = status_of(error)
     headers = {"Retry-After": str(int(error.wait) + 1)} if isinstance(error, RateLimitError) else {}
     if status == 401:
         headers["WWW-Authenticate"] = "Bearer"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import h11
 import uvicorn
+from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
@@ -77,15 +79,15 @@ class _Punctual(H11Protocol):
             self._deadline = None
 
 
-def serve(config: ServerConfig, identity: Identity) -> None:
-    """Serve until stopped; one process per folder."""
+def serve(config: ServerConfig, identity: Identity, dress: Callable[[FastAPI], FastAPI] = lambda app: app) -> None:
+    """Serve until stopped; one process per folder. ``dress`` may add to the application, such as pages."""
     with lock_folder(Path(config.home)):
-        _run(config, identity)
+        _run(config, dress(create_app(config, identity)))
 
 
-def _run(config: ServerConfig, identity: Identity) -> None:
+def _run(config: ServerConfig, app: FastAPI) -> None:
     uvicorn.run(
-        create_app(config, identity),
+        app,
         host=config.host,
         port=config.port,
         ssl_certfile=config.tls_cert or None,

@@ -20,7 +20,7 @@ from consilience.service.server.runner import Bell, Runner
 from consilience.service.server.socket import SiteSockets
 from consilience.service.store import Principal, Store, StudyRow
 
-__all__ = ["OwnStudy", "Owner", "Parts", "Services", "SharedStudy", "Who"]
+__all__ = ["OwnStudy", "Owner", "Parts", "Services", "SharedStudy", "Who", "own_study", "shared_study"]
 
 _bearer = HTTPBearer(auto_error=False, description="A token from `POST /api/v1/login`, or one that a site was given on its connection.")
 
@@ -74,7 +74,7 @@ Owner = Annotated[str, Depends(_owner)]
 StudyPath = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$", description="The study's id.")]
 
 
-def _own_study(study: StudyPath, who: Who, services: Parts) -> StudyRow:
+def own_study(study: StudyPath, who: Who, services: Parts) -> StudyRow:
     """A study of the owner who asks. Whether others exist is not told: 404 for both, never 403."""
     row = services.store.studies.get(study)
     if row is None or not who.owner or row.owner != who.owner:
@@ -82,7 +82,7 @@ def _own_study(study: StudyPath, who: Who, services: Parts) -> StudyRow:
     return row
 
 
-def _shared_study(study: StudyPath, who: Who, services: Parts) -> StudyRow:
+def shared_study(study: StudyPath, who: Who, services: Parts) -> StudyRow:
     """A study of the owner who asks, or the one that the site who asks has joined."""
     # The site is looked up again although its token names it: a site that was removed has none, but a request may be under way.
     row = services.store.studies.get(study)
@@ -93,5 +93,5 @@ def _shared_study(study: StudyPath, who: Who, services: Parts) -> StudyRow:
     return row
 
 
-OwnStudy = Annotated[StudyRow, Depends(_own_study)]
-SharedStudy = Annotated[StudyRow, Depends(_shared_study)]
+OwnStudy = Annotated[StudyRow, Depends(own_study)]
+SharedStudy = Annotated[StudyRow, Depends(shared_study)]

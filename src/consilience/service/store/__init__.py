@@ -1,15 +1,32 @@
 """The server's memory: SQLite in WAL mode, behind small interfaces.
 
-``database`` holds the connection and the migrations; ``accounts``, ``studies`` and ``runs`` are what the server asks of it. What a method
-has written is on disk when it returns.
+``database`` holds the connection and the migrations; ``accounts``, ``studies``, ``runs`` and ``audit`` are what the server asks of it. What
+a method has written is on disk when it returns.
 """
 
-from consilience.service.store.accounts import Accounts, Principal
+from consilience.service.store.accounts import Accounts, Principal, SessionRow, TokenKind
+from consilience.service.store.audit import Audit, AuditRow
 from consilience.service.store.database import Database
 from consilience.service.store.runs import Event, Runs
 from consilience.service.store.studies import InvitationRow, SiteRow, State, Studies, StudyRow
 
-__all__ = ["Accounts", "Database", "Event", "InvitationRow", "Principal", "Runs", "SiteRow", "State", "Store", "Studies", "StudyRow"]
+__all__ = [
+    "Accounts",
+    "Audit",
+    "AuditRow",
+    "Database",
+    "Event",
+    "InvitationRow",
+    "Principal",
+    "Runs",
+    "SessionRow",
+    "SiteRow",
+    "State",
+    "Store",
+    "Studies",
+    "StudyRow",
+    "TokenKind",
+]
 
 
 class Store:
@@ -20,3 +37,4 @@ class Store:
         self.accounts = Accounts(database)
         self.studies = Studies(database)
         self.runs = Runs(database)
+        self.audit = Audit(database)

@@ -1,16 +1,32 @@
-"""Owners of studies, their passwords, and tokens of owners and sites. Only digests of tokens are kept."""
+"""Owners of studies, their passwords, and tokens of owners and sites. Only digests of tokens are kept.
+
+A token of a program goes into a header, the one of a session into the cookie of a browser; neither is good for the other.
+"""
 
 from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
+from enum import StrEnum
 from hashlib import sha256
 
 from consilience.errors import OptionError
 from consilience.service.errors import TokenError
 from consilience.service.store.database import Database
 
-__all__ = ["Accounts", "Principal"]
+__all__ = ["Accounts", "Principal", "SessionRow", "TokenKind"]
+
+SEEN_SECONDS = 60.0
+"""How exact the time of a session's last request is: each is a commit to disk, and people read it."""
+MOST_AGENT = 200
+"""Characters kept of what a browser calls itself."""
+
+
+class TokenKind(StrEnum):
+    """What holds a token: a program, in a header; or a browser, in a cookie."""
+
+    PROGRAM = "program"
+    PAGES = "pages"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +36,18 @@ class Principal:
     owner: str = ""
     study: str = ""
     site: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """Somebody who is logged in. ``handle`` names the token without being it."""
+
+    handle: str
+    kind: TokenKind
+    created: float
+    seen: float
+    expires: float
+    agent: str
 
 
 class Accounts:
@@ -49,29 +77,70 @@ class Accounts:
         row = self._db.one("select password from accounts where name = ?", (name,))
         return str(row[0]) if row else ""
 
-    def issue(self, who: Principal, seconds: float) -> tuple[str, float]:
+    def change_password(self, name: str, password_hash: str, keep: str = "") -> None:
+        """Another password. Whoever is logged in under the old one is not any more, but for the token ``keep``."""
+        with self._db.writing():
+            self._db.write("update accounts set password = ? where name = ?", (password_hash, name))
+            self._db.write("delete from tokens where account = ? and digest != ?", (name, _digest(keep)))
+
+    def issue(self, who: Principal, seconds: float, kind: TokenKind = TokenKind.PROGRAM, agent: str = "") -> tuple[str, float]:
         """A new token and when it ends."""
         # 256 random bits: nobody guesses them, so a fast digest without salt is enough; a password needs argon2, a token does not
-        token, expires = secrets.token_urlsafe(32), self._db.clock() + seconds
-        values = (_digest(token), who.owner or None, who.study or None, who.site or None, expires)
+        token, now = secrets.token_urlsafe(32), self._db.clock()
+        values = (_digest(token), who.owner or None, who.study or None, who.site or None, now + seconds, kind, now, now, agent[:MOST_AGENT])
         with self._db.writing():
             # swept when one is made: no timer is needed, and the table cannot grow without it
-            self._db.write("delete from tokens where expires <= ?", (self._db.clock(),))
-            self._db.write("insert into tokens (digest, account, study, site, expires) values (?, ?, ?, ?, ?)", values)
-        return token, expires
+            self._db.write("delete from tokens where expires <= ?", (now,))
+            self._db.write(
+                "insert into tokens (digest, account, study, site, expires, kind, created, seen, agent) values (?,?,?,?,?,?,?,?,?)", values
+            )
+        return token, now + seconds
 
-    def who(self, token: str) -> Principal:
+    def who(self, token: str, kind: TokenKind = TokenKind.PROGRAM) -> Principal:
         """Whose token it is. It is found by its digest: nothing that is secret is compared byte by byte."""
-        row = self._db.one("select account, study, site, expires from tokens where digest = ?", (_digest(token),))
-        if row is None or row[3] <= self._db.clock():
+        digest, now = _digest(token), self._db.clock()
+        row = self._db.one("select account, study, site, expires, seen from tokens where digest = ? and kind = ?", (digest, kind))
+        if row is None or row[3] <= now:
             raise TokenError("The token is not valid, or not any more. Log in again.")
+        if kind is TokenKind.PAGES and now - row[4] >= SEEN_SECONDS:
+            self._db.write("update tokens set seen = ? where digest = ?", (now, digest))
         return Principal(row[0] or "", row[1] or "", row[2] or "")
+
+    def expires(self, token: str) -> float:
+        """When a token ends; 0 if it is none."""
+        row = self._db.one("select expires from tokens where digest = ?", (_digest(token),))
+        return float(row[0]) if row else 0.0
+
+    def sessions(self, name: str) -> list[SessionRow]:
+        """Who is logged in to an account, the latest first."""
+        rows = self._db.all(
+            "select digest, kind, created, seen, expires, agent from tokens where account = ? and expires > ? "
+            "order by created desc, digest",
+            (name, self._db.clock()),
+        )
+        return [SessionRow(_handle(digest), TokenKind(kind), *rest) for digest, kind, *rest in rows]
+
+    def end_session(self, name: str, handle: str) -> bool:
+        """End one token of an account; False if there is none with this handle."""
+        found = self._db.all("select digest from tokens where account = ?", (name,))
+        gone = [(digest,) for (digest,) in found if _handle(digest) == handle]
+        self._db.write_many("delete from tokens where digest = ?", gone)
+        return bool(gone)
 
     def revoke(self, token: str) -> None:
         """End a token."""
         self._db.write("delete from tokens where digest = ?", (_digest(token),))
 
+    @staticmethod
+    def handle(token: str) -> str:
+        """What names a token in a list: the beginning of its digest, from which nobody finds the token."""
+        return _handle(_digest(token))
+
 
 def _digest(token: str) -> bytes:
     # surrogatepass: a header may decode to lone surrogates, and a token that is wrong is a 401, not a defect
     return sha256(token.encode("utf-8", "surrogatepass")).digest()
+
+
+def _handle(digest: bytes) -> str:
+    return digest[:8].hex()

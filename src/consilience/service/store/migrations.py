@@ -82,4 +82,24 @@ create table documents (
 ) strict
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST,)
+# kind: a token of a program travels in a header, a session of the pages in a cookie, and neither is good for the other. The audit names
+# studies without a reference to them: that one was deleted, and by whom, is worth knowing after it is gone.
+_PAGES = """
+alter table tokens add column kind text not null default 'program';
+alter table tokens add column created real not null default 0;
+alter table tokens add column seen real not null default 0;
+alter table tokens add column agent text not null default '';
+create index tokens_by_account on tokens (account);
+create table audit (
+    number integer primary key,
+    time real not null,
+    account text not null references accounts (name) on delete cascade,
+    study text not null default '',
+    action text not null,
+    detail text not null default ''
+) strict;
+create index audit_by_account on audit (account, number);
+create index audit_by_study on audit (study, number)
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _PAGES)

@@ -9,10 +9,10 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from consilience.protocol.handshake import join_context
 from consilience.secagg.identity import is_signed_by
-from consilience.service.errors import InvitationError, LoginError
+from consilience.service.errors import InvitationError
+from consilience.service.server.entry import log_in
 from consilience.service.server.models import JoinIn, JoinOut, LoginIn, LoginOut
 from consilience.service.server.services import Parts, Who
-from consilience.service.store import Principal
 
 __all__ = ["router"]
 
@@ -23,16 +23,7 @@ _bearer = HTTPBearer()
 @router.post("/login", summary="Log in")
 def login(body: LoginIn, request: Request, services: Parts) -> LoginOut:
     """A token for an owner's name and password. Failed attempts are counted per address, per address and name, and per name."""
-    address = request.client.host if request.client else ""
-    keys = ((services.logins, address), (services.logins, f"{address} {body.name}"), (services.account_logins, body.name))
-    for limit, key in keys:
-        limit.take(key)
-    if not services.passwords.fits(services.store.accounts.password_of(body.name), body.password):
-        services.metrics.add("logins_failed")
-        raise LoginError("The name or the password is not right.")
-    for limit, key in keys:
-        limit.give_back(key)
-    token, expires = services.store.accounts.issue(Principal(owner=body.name), services.config.token_hours * 3600.0)
+    token, expires = log_in(services, request.client.host if request.client else "", body.name, body.password)
     return LoginOut(token=token, expires=expires)
 
 

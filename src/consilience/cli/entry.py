@@ -1,0 +1,49 @@
+"""Where the command line begins, and how errors become exit codes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from consilience.errors import ConsilienceError
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run a command; an error of ours is one line on standard error and exit code 2."""
+    command: Callable[[], Any]
+    if sys.argv[1:2] == ["app"]:
+        # whoever opens an app waits in front of a browser: the other commands, and all that they need, are not loaded for it
+        command = _app
+    else:
+        from consilience.cli.app import app as command  # noqa: PLC0415
+    try:
+        command()
+    except ConsilienceError as error:
+        _say(f"[bold red]error:[/] {_escape(str(error))}")
+        sys.exit(2)
+    except KeyboardInterrupt:
+        _say("interrupted")
+        sys.exit(130)
+
+
+def _app() -> None:
+    import typer  # noqa: PLC0415
+
+    from consilience.cli.app_command import app_command  # noqa: PLC0415
+
+    alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    alone.command("app")(app_command)
+    alone(args=sys.argv[2:], prog_name="consilience app")
+
+
+def _say(words: str) -> None:
+    from rich.console import Console  # noqa: PLC0415
+
+    Console(stderr=True).print(words, soft_wrap=True, highlight=False)
+
+
+def _escape(text: str) -> str:
+    return text.replace("[", r"\[")

@@ -1,0 +1,276 @@
+"""A table's columns, each with what its owner should know of it before taking part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from consilience.data.errors import UnknownVariableError
+from consilience.data.infer import declare
+from consilience.data.kinds import Kind, level_label
+from consilience.data.profile.bins import Bin, histogram
+from consilience.data.profile.signs import Sign, signs_of
+from consilience.errors import ConsilienceError
+
+__all__ = ["ColumnProfile", "LevelCount", "TableProfile", "profile_column", "profile_table"]
+
+MOST_LEVELS = 200
+"""More levels than this are not listed: such a column is free text or an identifier."""
+FREE_TEXT = 1000
+"""Text with more different values is not looked at value by value; its most frequent ones are."""
+
+
+@dataclass(frozen=True, slots=True)
+class LevelCount:
+    """A level and the rows that have it.
+
+    Attributes
+    ----------
+    label : str
+    count : int
+        Zero for a level that was declared and that no row has.
+    rare : bool
+        True if it has rows, but fewer than the owner's bound.
+
+    Examples
+    --------
+    >>> LevelCount("III", 2, True).rare
+    True
+    """
+
+    label: str
+    count: int
+    rare: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnProfile:
+    """What can be said of one column.
+
+    Attributes
+    ----------
+    name : str
+    holds : str
+        The type of its values in plain words: ``whole numbers``, ``decimal numbers``, ``text``, ``yes or no``, ``dates or times`` or
+        ``other``.
+    kind : Kind or None
+        What it is taken for; None if it cannot be a variable as it is, and ``trouble`` says why.
+    reason : str
+        Why this kind.
+    declared : bool
+        True if the owner chose the kind.
+    rows, missing, distinct : int
+        Rows in all, rows without a value, different values.
+    levels : tuple of LevelCount
+        Of a discrete kind, in the kind's order; the first 200 only (``unlisted`` are not shown).
+    unlisted : int
+        Levels that are not in ``levels``.
+    bins : tuple of Bin
+        The histogram of a continuous kind.
+    low, high, median : float or None
+        Of a continuous kind.
+    signs : tuple of Sign
+        What looks odd.
+    trouble : str
+        Why it cannot be used as it is, with the way out; empty if it can.
+
+    Examples
+    --------
+    >>> profile_column(pl.Series("stage", [1, 2, 2, None])).missing_share
+    0.25
+    """
+
+    name: str
+    holds: str
+    kind: Kind | None
+    reason: str
+    declared: bool
+    rows: int
+    missing: int
+    distinct: int
+    levels: tuple[LevelCount, ...] = ()
+    unlisted: int = 0
+    bins: tuple[Bin, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    median: float | None = None
+    signs: tuple[Sign, ...] = ()
+    trouble: str = ""
+
+    @property
+    def missing_share(self) -> float:
+        """Rows without a value, as a part of all."""
+        return self.missing / self.rows if self.rows else 0.0
+
+    @property
+    def usable(self) -> bool:
+        """True if it can be a variable as it is."""
+        return self.kind is not None and not self.trouble
+
+    @property
+    def most(self) -> int:
+        """The largest count of a level or a bin, which a drawing needs for its scale."""
+        return max([*(level.count for level in self.levels), *(one.count for one in self.bins)], default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class TableProfile:
+    """What can be said of all columns, in the table's order.
+
+    Attributes
+    ----------
+    rows : int
+    columns : tuple of ColumnProfile
+
+    Examples
+    --------
+    >>> profile_table(pl.DataFrame({"age": [61.5, 70.0], "sex": ["f", "m"]}))["sex"].kind
+    <Kind.MULTINOMIAL: 'multinomial'>
+    """
+
+    rows: int
+    columns: tuple[ColumnProfile, ...]
+
+    def __getitem__(self, name: str) -> ColumnProfile:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(name)
+
+    @property
+    def usable(self) -> tuple[str, ...]:
+        """Columns that can be variables as they are."""
+        return tuple(column.name for column in self.columns if column.usable)
+
+
+def profile_table(
+    frame: pl.DataFrame,
+    kinds: Mapping[str, str | Kind] | None = None,
+    levels: Mapping[str, Iterable[Any]] | None = None,
+    *,
+    min_cell: int = 5,
+) -> TableProfile:
+    """Look at every column of a table. A column that cannot be used is described, with the reason; it does not stop the others.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        What the site holds, as :func:`consilience.data.reading.load` reads it.
+    kinds : mapping of str to str or Kind, optional
+        Kinds by column, where the owner chose them.
+    levels : mapping of str to iterable, optional
+        Levels by column, in order, where the owner chose them.
+    min_cell : int, default 5
+        Levels with fewer rows are rare.
+
+    Returns
+    -------
+    TableProfile
+
+    Raises
+    ------
+    UnknownVariableError
+        If a kind or levels are given for a column that is not there.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"id": range(100), "age": [i / 2 for i in range(100)], "sex": ["f", "m"] * 50})
+    >>> for column in profile_table(frame).columns:
+    ...     print(column.name, column.kind, [sign.code for sign in column.signs])
+    id continuous ['identifier']
+    age continuous []
+    sex multinomial []
+    """
+    kinds, levels = kinds or {}, levels or {}
+    for name in (*kinds, *levels):
+        if name not in frame.columns:
+            raise UnknownVariableError(f"The table has no column {name!r}. It has: {', '.join(frame.columns)}.")
+    return TableProfile(frame.height, tuple(profile_column(c, kinds.get(c.name), levels.get(c.name), min_cell=min_cell) for c in frame))
+
+
+def profile_column(
+    column: pl.Series, kind: str | Kind | None = None, levels: Iterable[Any] | None = None, *, min_cell: int = 5
+) -> ColumnProfile:
+    """Look at one column.
+
+    Parameters
+    ----------
+    column : polars.Series
+    kind : str or Kind, optional
+        If the owner chose one.
+    levels : iterable, optional
+        In order, if the owner chose them.
+    min_cell : int, default 5
+        Levels with fewer rows are rare.
+
+    Returns
+    -------
+    ColumnProfile
+
+    Examples
+    --------
+    >>> found = profile_column(pl.Series("stage", ["I", "II", "I", None]), "ordinal", ["I", "II", "III"])
+    >>> [(level.label, level.count) for level in found.levels], found.missing_share
+    ([('I', 2), ('II', 1), ('III', 0)], 0.25)
+    """
+    given = None if levels is None else list(levels)
+    if column.dtype.is_float():
+        column = column.fill_nan(None)
+    distinct = column.drop_nulls().n_unique()
+    free = distinct > FREE_TEXT and column.dtype == pl.String and kind is None and given is None
+    chosen, reason, order, trouble = _declared(column.drop_nulls().head(FREE_TEXT) if free else column, kind, given)
+    basics = (column.name, _holds(column.dtype), chosen, reason, kind is not None, len(column), column.null_count())
+    if chosen is Kind.CONTINUOUS and not trouble:
+        numbers = column.drop_nulls().cast(pl.Float64).to_numpy()
+        signs = signs_of(column, chosen, {}, min_cell=min_cell)
+        bins = histogram(numbers, whole=column.dtype.is_integer())
+        return ColumnProfile(*basics, distinct, (), 0, bins, float(numbers.min()), float(numbers.max()), float(np.median(numbers)), signs)
+    counts = (
+        _counts(column, FREE_TEXT if free else None) if (chosen is not None and chosen.is_discrete) or column.dtype == pl.String else {}
+    )
+    shown = list(counts) if free else list(order) + sorted(counts.keys() - set(order))
+    listed = tuple(LevelCount(label, counts.get(label, 0), 0 < counts.get(label, 0) < min_cell) for label in shown[:MOST_LEVELS])
+    signs = signs_of(column, chosen, counts, min_cell=min_cell)
+    unlisted = (distinct if free else len(shown)) - len(listed)
+    return ColumnProfile(*basics, distinct, listed, unlisted, signs=signs, trouble=trouble)
+
+
+def _declared(column: pl.Series, kind: str | Kind | None, levels: list[Any] | None) -> tuple[Kind | None, str, tuple[str, ...], str]:
+    """Kind, reason, levels in order, and what stands against using the column so."""
+    kinds = {} if kind is None else {column.name: kind}
+    try:
+        found = declare(pl.DataFrame({column.name: column}), "this table", kinds, {} if levels is None else {column.name: levels})[
+            column.name
+        ]
+    except ConsilienceError as error:
+        wanted = Kind(kind) if kind is not None and str(kind) in set(Kind) else None
+        return wanted, "declared" if wanted else "", tuple(level_label(level) for level in levels or ()), str(error)
+    return found.variable.kind, found.reason, found.variable.levels, ""
+
+
+def _counts(column: pl.Series, most: int | None) -> dict[str, int]:
+    """Rows by level, of the ``most`` frequent; labels are made once per different value."""
+    counts: dict[str, int] = {}
+    if column.dtype.is_temporal() or column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object, pl.Null):
+        return counts  # trouble says that it is none of ours
+    found = column.alias("value").drop_nulls().value_counts().sort("count", "value", descending=[True, False])
+    for value, count in (found if most is None else found.head(most)).iter_rows():
+        label = level_label(value)
+        counts[label] = counts.get(label, 0) + count
+    return counts
+
+
+def _holds(dtype: pl.DataType) -> str:
+    if dtype.is_integer():
+        return "whole numbers"
+    if dtype.is_float() or dtype.is_decimal():
+        return "decimal numbers"
+    if dtype == pl.Boolean:
+        return "yes or no"
+    if dtype in (pl.String, pl.Categorical) or isinstance(dtype, pl.Enum):
+        return "text"
+    return "dates or times" if dtype.is_temporal() else "other"

@@ -1,0 +1,20 @@
+"""What the site's app keeps between pages, in the running process: table, decisions, study, consent, run.
+
+Values of the data are in memory only. What the site's folder keeps (identity, contract, ledger, results) is the agent's business, as for
+``consilience client``.
+
+==============  ======================================================================
+``table``       the table as it was read, and as its owner has repaired it
+``fitting``     the study's variables beside the site's columns
+``offer``       what a study asks a site to agree to, before and after it is proposed
+``leaving``     what would leave the site, in words, numbers and bytes
+``records``     the consent and the ledger in the study's folder
+``serverview``  the study as its server shows it
+``session``     the agent at work: connection, questions to the owner, what it says
+``sitedesk``    all of it together
+==============  ======================================================================
+"""
+
+from consilience.web.desk.sitedesk import SiteDesk
+
+__all__ = ["SiteDesk"]

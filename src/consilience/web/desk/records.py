@@ -1,0 +1,66 @@
+"""What the app reads and writes in a study's folder: that its owner has agreed, and the ledger that the agent keeps."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import msgspec
+
+from consilience.federation.site.ledger import LedgerLine
+from consilience.service.agent import StudyFolder
+from consilience.service.errors import RecordsError
+from consilience.service.tls import write_private
+
+__all__ = ["Consent", "LedgerFile", "keep_consent", "read_consent"]
+
+
+class Consent(msgspec.Struct, frozen=True):
+    """That the owner has agreed: when, to what (its reference and its words), and to take part with which of the study's variables."""
+
+    reference: str
+    time: float
+    site: str
+    variables: tuple[str, ...]
+    lines: tuple[str, ...]
+
+
+def keep_consent(folder: StudyFolder, consent: Consent) -> None:
+    """Write it down."""
+    write_private(folder.path / "consent.json", json.dumps(msgspec.to_builtins(consent), ensure_ascii=False, indent=1).encode())
+
+
+def read_consent(folder: StudyFolder) -> Consent | None:
+    """The consent that was given; None if there is none, or it cannot be read."""
+    try:
+        return msgspec.json.decode((folder.path / "consent.json").read_bytes(), type=Consent)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+class LedgerFile:
+    """A ledger from disk, read again when it has changed. Not through the agent's own class, which opens it for writing.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     LedgerFile().read(Path(folder) / "ledger.jsonl")
+    []
+    """
+
+    def __init__(self) -> None:
+        self._key: tuple[str, int, int] = ("", 0, 0)
+        self._lines: list[LedgerLine] = []
+
+    def read(self, file: Path) -> list[LedgerLine]:
+        """All lines; the last may be torn, and is then not one."""
+        try:
+            now = file.stat()
+            key = (str(file), now.st_size, now.st_mtime_ns)
+            if key != self._key:
+                whole = file.read_bytes().split(b"\n")[:-1]
+                self._lines, self._key = [msgspec.json.decode(line, type=LedgerLine) for line in whole], key
+        except FileNotFoundError:
+            return []
+        except msgspec.DecodeError:
+            raise RecordsError(f"{str(file)!r} is damaged. Restore it from a backup.") from None
+        return list(self._lines)

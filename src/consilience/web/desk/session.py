@@ -1,0 +1,188 @@
+"""The agent at work: its connection, what it says, and the questions it has for its owner.
+
+The agent is the one of ``consilience client``; only its questions come to a page instead of a terminal. It asks in a thread of its own,
+which waits until the page has an answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+
+from consilience.errors import ConsilienceError
+from consilience.federation import Client
+from consilience.federation.site.ledger import Ledger
+from consilience.protocol.handshake import Proposal
+from consilience.protocol.states import Standing
+from consilience.service.agent import Agent, Outcome, Site, StudyFolder
+from consilience.service.agent.entry import check_url, context_of, download
+from consilience.service.config import AgentConfig
+from consilience.service.contract import decode_contract
+from consilience.web.desk.offer import Offer
+
+__all__ = ["Pending", "Session"]
+
+_log = logging.getLogger("consilience.web")
+MOST_WORDS = 200
+POLL_SECONDS = 1.0
+ANSWER_SECONDS = 5.0
+MOST_BYTES = 16 << 20
+LEFT = "This site has left the study: its connection is closed, and it answers nothing."
+
+
+class Pending:
+    """A question of the agent: a contract, or (``offer`` None) whether the site's variables may be told. One answer, once."""
+
+    def __init__(self, offer: Offer | None, lines: list[str], warnings: list[str]) -> None:
+        self.offer, self.lines, self.warnings = offer, lines, warnings
+        self._answered = threading.Event()
+        self._yes = False
+
+    def answer(self, *, yes: bool) -> None:
+        """Let the agent go on."""
+        self._yes = yes
+        self._answered.set()
+
+    def wait(self) -> bool:
+        """The owner's answer; in the agent's thread."""
+        self._answered.wait()
+        return self._yes
+
+
+class _AppSite(Site):
+    """A site that lets its owner's pages see which contract is being asked about, and its ledger."""
+
+    proposed: Offer | None = None
+
+    def handle(self, message: Any) -> Any:
+        if isinstance(message, Proposal):
+            self.proposed = Offer.of_contract(decode_contract(message.contract))
+        return super().handle(message)
+
+    @property
+    def record(self) -> Ledger | None:
+        return self._ledger
+
+
+class Session:
+    """One agent, from its start to its end. ``agreed`` is what the owner has agreed to; ``tells`` whether variables may be told."""
+
+    def __init__(
+        self, client: Client, folder: StudyFolder, config: AgentConfig, token: str, agreed: Offer | None, *, tells: bool = False
+    ) -> None:
+        self.client, self.folder, self._config, self._token = client, folder, config, token
+        self.agreed, self.tells = agreed, tells
+        self.pending: Pending | None = None
+        self.words: deque[tuple[float, str]] = deque(maxlen=MOST_WORDS)
+        self.outcome: Outcome | None = None
+        self.failure = ""
+        self.left = False
+        self.study: dict[str, Any] = {}
+        self.seen = 0.0
+        self.started = time.time()
+        self._site = _AppSite(client, folder, self._ask)
+        self._agent = Agent(folder.joined, client.identity, config, self._say)
+        self._task: asyncio.Task[None] | None = None
+        self._over = asyncio.Event()
+
+    def start(self, ended: Callable[[], None] = lambda: None) -> None:
+        """Begin, in the running loop; ``ended`` is called at the end, however that comes."""
+        self._task = asyncio.get_running_loop().create_task(self._run())
+        self._task.add_done_callback(lambda _: ended())
+
+    @property
+    def active(self) -> bool:
+        """Whether the agent is at work."""
+        return self._task is not None and not self._task.done()
+
+    @property
+    def standing(self) -> Standing:
+        """Where the site stands in the study."""
+        return self._site.state.now
+
+    @property
+    def ledger(self) -> Ledger | None:
+        """What has left the site in this study; None before anything could."""
+        return self._site.record
+
+    async def _run(self) -> None:
+        watching = asyncio.create_task(self._watch())
+        try:
+            with self.folder.lock():
+                outcome = await self._agent.run(self._site)
+                self._say(f"{outcome.state}: {outcome.message}")
+                if outcome.token:
+                    held = set(self.client.declarations) & set(self.folder.contract.schema if self.folder.contract else ())
+                    settings = self._config
+                    await asyncio.to_thread(download, self.folder, outcome.token, held, ca=settings.ca, insecure=settings.insecure)
+            self.outcome = outcome
+        except asyncio.CancelledError:
+            self.left = True
+            self._say(LEFT)
+        except ConsilienceError as error:
+            self.failure = str(error)
+        except OSError as error:
+            self.failure = f"A file of this site cannot be used: {error.strerror or error}."
+        except Exception:  # noqa: BLE001  the task ends here: nobody else would say it
+            _log.exception("a defect ended a run")
+            self.failure = "A defect of the program ended the run; what it printed says more."
+        finally:
+            self._over.set()
+            if self.left:
+                watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
+
+    async def leave(self) -> None:
+        """End the connection. The agent's thread may still compute; what it computes is not sent."""
+        pending = self.pending
+        if self._task is not None:
+            self._task.cancel()
+        if pending is not None:  # after the cancel, so that its answer goes nowhere
+            pending.answer(yes=False)
+            self.pending = None
+        if self._task is not None:
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    def _ask(self, lines: list[str], warnings: list[str]) -> bool:
+        """The agent's question, in its thread: answered at once if it is what the owner has agreed to, else when a page has the answer."""
+        offer = self._site.proposed
+        if offer is None and self.tells:
+            return True
+        if offer is not None and offer == self.agreed:
+            return True
+        self.pending = pending = Pending(offer, lines, warnings)
+        yes = pending.wait()
+        if yes and offer is not None:
+            self.agreed = offer
+        self.pending = None
+        return yes
+
+    def _say(self, words: str) -> None:
+        self.words.append((time.time(), words))
+
+    async def _watch(self) -> None:
+        """Who is there and how far the study is, once a second; and once more at the end."""
+        joined, settings = self.folder.joined, self._config
+        address = f"{check_url(joined.url, insecure=settings.insecure)}/api/v1/studies/{joined.study}"
+        headers = {"Authorization": f"Bearer {self._token}"}
+        # one client for all of it: a context of trust anew each second would cost more than the question
+        async with httpx.AsyncClient(verify=context_of(joined, settings.ca), timeout=ANSWER_SECONDS, headers=headers) as client:
+            while self._token:
+                last = self._over.is_set()
+                with contextlib.suppress(httpx.HTTPError, ValueError):  # the agent's own connection says so; the page says from when it is
+                    reply = await client.get(address)
+                    found = reply.json() if reply.status_code == 200 and len(reply.content) < MOST_BYTES else None
+                    if isinstance(found, dict) and found.get("id") == joined.study:
+                        self.study, self.seen = found, time.time()
+                if last:
+                    return
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._over.wait(), POLL_SECONDS)

@@ -1,0 +1,269 @@
+"""All that the site's app knows: one object in the running process, and the site's folder behind it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+from typing import Any
+
+from consilience.errors import ConsilienceError, StudyError
+from consilience.federation import Client
+from consilience.federation.site.ledger import LedgerLine
+from consilience.service.agent import Home, StudyFolder
+from consilience.service.agent import join as enter
+from consilience.service.agent.rehearsal import rehearse
+from consilience.service.config import AgentConfig
+from consilience.service.invitation import Invitation
+from consilience.web.desk.fitting import Match, fit
+from consilience.web.desk.leaving import Rehearsal
+from consilience.web.desk.offer import Offer
+from consilience.web.desk.records import Consent, LedgerFile, keep_consent, read_consent
+from consilience.web.desk.serverview import ServerView
+from consilience.web.desk.session import Session
+from consilience.web.desk.table import Decision, SiteTable
+
+__all__ = ["SiteDesk"]
+
+
+class SiteDesk:
+    """The site's table, study, dry run, consent and run. ``folder`` is where its files are; ``config`` is that of the agent.
+
+    Pages change it through its methods; whatever changes what would leave the site takes the dry run and an unused consent with it.
+    """
+
+    def __init__(self, folder: Path, config: AgentConfig) -> None:
+        self.folder, self.config = folder, config
+        self.home = Home(Path(config.home), config.identity_password)
+        self.table: SiteTable | None = None
+        self.study: StudyFolder | None = None
+        self.withheld: set[str] = set()
+        self.shown: dict[str, Any] = {}  # the study as its server shows it
+        self.rehearsal: Rehearsal | None = None
+        self.rehearsing: asyncio.Task[None] | None = None
+        self.rehearsal_failed = ""
+        self.session: Session | None = None
+        self._view: ServerView | None = None
+        self._version = 0
+        self._matched: tuple[tuple[int, Offer], list[Match]] | None = None
+        self.fitted = -1
+        self._ledger_file = LedgerFile()
+        found = self.home.studies()
+        if found:  # the one that was joined last
+            self.study = max(found, key=lambda each: (each.path / "study.json").stat().st_mtime)
+
+    # the table
+
+    def set_table(self, table: SiteTable | None) -> None:
+        """Choose a table, or none."""
+        self._check_idle()
+        self.table = table
+        self.changed()
+
+    def changed(self) -> None:
+        """Something that decides what leaves the site is not what it was."""
+        self._check_idle()
+        self._version += 1
+        self.rehearsal = None
+        self.rehearsal_failed = ""
+        if self.rehearsing is not None:
+            self.rehearsing.cancel()
+            self.rehearsing = None
+        if self.session is not None and not self.session.active and self.session.outcome is None:
+            self.session = None
+
+    def decide(self, column: str, decision: Decision) -> None:
+        """Decide about a column of the table."""
+        self._check_idle()
+        assert self.table is not None
+        self.table.decide(column, decision)
+        self.changed()
+
+    def withhold(self, names: set[str]) -> None:
+        """Keep variables out of the study, though the table has them."""
+        if names != self.withheld:
+            self.changed()
+            self.withheld = names
+
+    def confirm_fit(self) -> None:
+        """The owner has looked at what fits."""
+        self.fitted = self._version
+
+    @property
+    def fit_confirmed(self) -> bool:
+        """Whether nothing has changed since the owner looked."""
+        return self.fitted == self._version
+
+    @property
+    def busy(self) -> bool:
+        """Whether the agent is at work: then nothing that it answers with can be changed."""
+        return self.session is not None and self.session.active
+
+    def _check_idle(self) -> None:
+        if self.busy:
+            raise StudyError("The agent is at work with this table. Leave the study first, on the page Run.")
+
+    # the study
+
+    async def join(self, invitation: Invitation) -> None:
+        """Take an invitation."""
+        self._check_idle()
+        self.study = await asyncio.to_thread(enter, self.home, invitation, ca=self.config.ca, insecure=self.config.insecure)
+        self._forget_study()
+
+    def select(self, study: str) -> None:
+        """Go on with a study that was joined before."""
+        self._check_idle()
+        self.study = self.home.study(study)
+        self._forget_study()
+
+    def _forget_study(self) -> None:
+        self._view, self.shown, self.withheld, self.session = None, {}, set(), None
+        self.changed()
+
+    async def look(self) -> dict[str, Any]:
+        """The study as its server shows it now.
+
+        While the agent is connected, as that has seen it last: a second connection would end the first.
+        """
+        if self.session is not None and self.session.study:
+            self.shown = self.session.study
+        if self.study is None or self.busy:
+            return self.shown
+        self._view = self._view or ServerView(self.study, self.home.identity(), self.config)
+        self.shown = await self._view.look()
+        return self.shown
+
+    @property
+    def site(self) -> str:
+        """The site's name in the study; empty before it has joined one."""
+        return self.study.joined.site if self.study is not None else ""
+
+    @property
+    def offer(self) -> Offer | None:
+        """What the study asks for: the contract, if there is one; else as it stands. None before it was seen, or without a schema."""
+        if self.session is not None and self.session.pending is not None and self.session.pending.offer is not None:
+            return self.session.pending.offer
+        if self.study is not None and self.study.contract is not None:
+            return Offer.of_contract(self.study.contract)
+        return Offer.of_study(self.shown) if self.shown and self.shown.get("variables") is not None else None
+
+    def matches(self) -> list[Match]:
+        """The study's variables beside the site's columns."""
+        offer = self.offer
+        if offer is None or self.table is None:
+            return []
+        key = (self._version, offer)
+        if self._matched is None or self._matched[0] != key:  # every page shows how far things are, and encoding a table takes its time
+            self._matched = (key, fit(offer.schema, self.table, self.withheld))
+        return self._matched[1]
+
+    @property
+    def held(self) -> list[str]:
+        """Variables of the study that this site takes part with."""
+        return [match.variable.name for match in self.matches() if match.state == "matches"]
+
+    def fits(self) -> bool:
+        """Whether this site can take part: some variable matches, and none is in conflict."""
+        found = self.matches()
+        return any(match.state == "matches" for match in found) and all(match.state != "conflict" for match in found)
+
+    def client(self) -> Client:
+        """The site as the library has it, with the repaired table."""
+        if self.table is None or self.study is None:
+            raise StudyError("Choose a table and join a study first.")
+        # what the study does not use is not even handed over
+        offer, drop = self.offer, set(self.withheld)
+        if offer is not None:
+            drop |= {called for called in self.table.used() if called not in offer.schema}
+        return Client(
+            self.site,
+            self.table.repaired(drop),
+            kinds=self.table.kinds(drop),
+            levels=self.table.levels(drop) if offer is None else {},
+            identity=self.home.identity(),
+            min_cell=self.config.min_cell,
+            rare_levels=self.config.rare_levels,
+        )
+
+    # what will leave
+
+    def rehearse(self) -> None:
+        """Begin the dry run; pages look whether it is done."""
+        if self.rehearsing is None:
+            self.rehearsal_failed = ""
+            self.rehearsing = asyncio.get_running_loop().create_task(self._rehearse(self._version))
+
+    async def _rehearse(self, version: int) -> None:
+        try:
+            shown = await self.look()
+            client = self.client()
+            ledger = await asyncio.to_thread(rehearse, client, shown)
+            if version == self._version:
+                self.rehearsal = Rehearsal(tuple(ledger.entries), self.offer)
+        except ConsilienceError as error:
+            if version == self._version:
+                self.rehearsal_failed = str(error)
+        finally:
+            if version == self._version:
+                self.rehearsing = None
+
+    # consent and run
+
+    @property
+    def consent(self) -> Consent | None:
+        """The consent that was given, if so; it is on disk."""
+        return read_consent(self.study) if self.study is not None else None
+
+    def obstacle(self) -> str:
+        """Why the agent cannot go on with this table; empty if it can. Repairs are not kept on disk, so after a new start they are to be
+        made again: a table without them would answer other than what was agreed to, or not at all.
+        """
+        if self.table is None or self.offer is None:
+            return ""
+        if not self.fits():
+            return "The table does not fit the study as it is. Repair it on the page Fit, as before."
+        given = self.consent if self.study is not None and self.study.contract is not None else None
+        if given is not None and sorted(given.variables) != sorted(self.held):
+            agreed, now = ", ".join(sorted(given.variables)), ", ".join(sorted(self.held))
+            return f"You have agreed to take part with {agreed}; the table now has {now}. Repair it on the page Fit, as before."
+        return ""
+
+    async def agree(self, offer: Offer | None) -> None:
+        """The owner agrees: to an offer, or (None) to tell the site's variables. The agent begins, or goes on with its answer."""
+        assert self.study is not None
+        if offer is not None:
+            keep_consent(self.study, Consent(offer.reference, time.time(), self.site, tuple(self.held), tuple(offer.lines())))
+        session = self.session
+        if session is not None and session.active:
+            if session.pending is None or session.pending.offer != offer:
+                return
+            if offer is None or set(self.client().declarations) == set(session.client.declarations):
+                session.pending.answer(yes=True)
+                return
+            await session.leave()  # it has the columns of another offer: a new one takes its place, with those that were shown
+        self.begin(offer, tells=offer is None)
+
+    def begin(self, offer: Offer | None, *, tells: bool = False) -> None:
+        """Start the agent. Without an offer it has nothing to agree to, and asks."""
+        assert self.study is not None
+        self.session = Session(self.client(), self.study, self.config, self._view.token if self._view else "", offer, tells=tells)
+        self.session.start()
+
+    def ledger(self) -> list[LedgerLine]:
+        """What has left this site in the study, from the running agent or from disk."""
+        if self.session is not None and self.session.ledger is not None:
+            return list(self.session.ledger.entries)
+        return self._ledger_file.read(self.study.path / "ledger.jsonl") if self.study is not None else []
+
+    @property
+    def finished(self) -> bool:
+        """Whether the result is here."""
+        return self.study is not None and (self.study.path / "result.json").exists()
+
+    async def close(self) -> None:
+        """The app stops: the agent's connection ends, as after a loss."""
+        if self.rehearsing is not None:
+            self.rehearsing.cancel()
+        if self.session is not None:
+            await self.session.leave()

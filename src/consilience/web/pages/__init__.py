@@ -1,0 +1,1 @@
+"""One module a page: what it needs, what it shows, what its form does."""

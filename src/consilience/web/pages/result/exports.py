@@ -1,0 +1,115 @@
+"""A drawing or a graph as a file: SVG, DOT, Tetrad, pcalg, CSV, JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from consilience.graph.drawing.svg import Positions
+from consilience.graph.graphs import PAG
+from consilience.web.pages.result.choice import Kind
+from consilience.web.pages.result.view import View
+
+__all__ = ["EXPORTS", "Export", "exports_of", "plain_names"]
+
+
+class Export(NamedTuple):
+    """A kind of file: its name, what it is called, its type, what makes it, and whether it takes one graph with its own marks."""
+
+    name: str
+    title: str
+    media_type: str
+    make: Callable[[View, Positions], str]
+    graph: bool = False
+
+
+def _svg(view: View, positions: Positions) -> str:
+    return view.svg(positions, legend=True, embedded=False)
+
+
+def _sheet(view: View, positions: Positions) -> str:
+    """For a picture of dots: on white, whatever scheme the reader has."""
+    return view.svg(positions, legend=True, background="#ffffff")
+
+
+def _graph(view: View) -> PAG:
+    return view.choice.first.graph(view.found)
+
+
+def _dot(view: View, _: Positions) -> str:
+    return _graph(view).to_dot()
+
+
+def _tetrad(view: View, _: Positions) -> str:
+    graph = _graph(view)
+    return PAG.from_matrix(graph.to_matrix(), plain_names(graph.labels)).to_tetrad()
+
+
+def _amat(view: View, _: Positions) -> str:
+    """Pcalg's ``amat``: in R, ``as.matrix(read.csv(file, row.names = 1, check.names = FALSE))``."""
+    graph = _graph(view)
+    return _csv([["", *graph.labels], *([label, *row] for label, row in zip(graph.labels, graph.to_matrix().tolist(), strict=True))])
+
+
+def _edges(view: View, _: Positions) -> str:
+    head = ["from", "edge", "to", "graphs", "meaning"]
+    return _csv([head, *([row.a, row.sign, row.b, row.often, row.words] for row in view.rows)])
+
+
+def _json(view: View, _: Positions) -> str:
+    told: dict[str, object] = {"title": view.title, "alpha": view.found.alpha, "labels": list(view.labels)}
+    told["edges"] = [{"from": row.a, "edge": row.sign, "to": row.b, "graphs": row.often, "meaning": row.words} for row in view.rows]
+    if view.choice.second is None and view.choice.first.kind is not Kind.SUMMARY:
+        graph = _graph(view)
+        told |= {"labels": list(graph.labels), "matrix": graph.to_matrix().tolist()}
+    return json.dumps(told, ensure_ascii=False, indent=1, allow_nan=False)
+
+
+EXPORTS = {
+    one.name: one
+    for one in (
+        Export("svg", "SVG with legend", "image/svg+xml", _svg),
+        Export("sheet.svg", "", "image/svg+xml", _sheet),
+        Export("dot", "DOT (Graphviz)", "text/vnd.graphviz; charset=utf-8", _dot, graph=True),
+        Export("tetrad.txt", "Tetrad", "text/plain; charset=utf-8", _tetrad, graph=True),
+        Export("amat.csv", "pcalg (amat, CSV)", "text/csv; charset=utf-8", _amat, graph=True),
+        Export("edges.csv", "Edges (CSV)", "text/csv; charset=utf-8", _edges),
+        Export("json", "JSON", "application/json", _json),
+    )
+}
+"""What may be exported, by the end of the file's name. The sheet is what a browser makes a PNG of."""
+
+
+def exports_of(view: View) -> list[Export]:
+    """What a drawing may be exported as: marks that differ from graph to graph have no word in other programs' formats."""
+    one = view.choice.second is None and view.choice.first.kind is not Kind.SUMMARY
+    return [export for export in EXPORTS.values() if export.title and (one or not export.graph)]
+
+
+def plain_names(labels: Sequence[str]) -> list[str]:
+    """Names that Tetrad can read: no blanks, commas or semicolons; still all different.
+
+    >>> plain_names(["blood pressure", "blood_pressure", "age"])
+    ['blood_pressure', 'blood_pressure_2', 'age']
+    """
+    taken: set[str] = set()
+    names = []
+    for label in labels:
+        plain = name = re.sub(r"[\s;,]+", "_", label).strip("_") or "_"
+        number = 1
+        while name in taken:
+            number += 1
+            name = f"{plain}_{number}"
+        taken.add(name)
+        names.append(name)
+    return names
+
+
+def _csv(rows: Sequence[Sequence[object]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()

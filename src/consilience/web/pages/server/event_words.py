@@ -1,0 +1,64 @@
+"""What happened in a study, in words. Names in them are others' choice: templates escape them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from consilience.service.store import Event
+from consilience.web.rendering import size
+from consilience.wording import counted
+
+__all__ = ["CHATTER", "stamp", "words_of"]
+
+CHATTER = frozenset({"round", "tests", "stage"})
+"""Kinds of events that a run makes by the hundred; the audit log counts them."""
+
+
+def _started(body: Mapping[str, Any]) -> str:
+    names = body.get("sites", [])
+    return f"The contract was fixed with {counted(len(names), 'site')}: {', '.join(map(str, names))}"
+
+
+_WORDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "created": lambda _: "The study was created",
+    "opened": lambda _: "The study was opened",
+    "joined": lambda b: f"{b.get('site')} joined",
+    "removed": lambda b: f"{b.get('site')} was removed",
+    "connected": lambda b: f"{b.get('site')} connected",
+    "lost": lambda b: f"{b.get('site')} is not connected any more: {b.get('reason', '')}",
+    "declared": lambda b: f"{b.get('site')} declared {counted(int(b.get('variables', 0)), 'variable')}",
+    "consented": lambda b: f"{b.get('site')} consented",
+    "started": _started,
+    "resumed": lambda _: "The server was started again, and goes on with the run",
+    "run": lambda b: f"A run began under new keys, with {', '.join(map(str, b.get('sites', [])))}",
+    "round": lambda b: f"Round {b.get('rounds')}; {size(int(b.get('bytes', 0)))} so far" + _gone(b),
+    "tests": lambda b: f"{counted(int(b.get('tests', 0)), 'test')} done",
+    "stage": lambda b: str(b.get("words", "")),
+    "finished": lambda b: f"The study finished. {b.get('headline', '')}",
+    "failed": lambda b: f"The study failed. {b.get('message', '')}",
+    "cancelled": lambda _: "The study was cancelled",
+}
+
+
+def _gone(body: Mapping[str, Any]) -> str:
+    return f"; {body['gone']} was gone" if body.get("gone") else ""
+
+
+def stamp(time: float) -> str:
+    """When something happened, to the second: a log is read line against line.
+
+    >>> stamp(0.0)
+    '1970-01-01 00:00:00 UTC'
+    """
+    return f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def words_of(event: Event) -> str:
+    """An event as a sentence without its full stop; an event of a kind that is not known here is its kind.
+
+    >>> words_of(Event(1, 0.0, "joined", {"site": "muenster"})), words_of(Event(2, 0.0, "tests", {"tests": 1}))
+    ('muenster joined', '1 test done')
+    """
+    return _WORDS[event.kind](event.body) if event.kind in _WORDS else event.kind

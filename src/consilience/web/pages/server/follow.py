@@ -1,0 +1,81 @@
+"""Open pages of a study that is not over: they are told what has changed, as long as whoever looks still may."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from consilience.service.errors import TokenError
+from consilience.service.store import Principal, State, TokenKind
+from consilience.web.live import Event, last_event
+from consilience.web.pages.server.board import Boards, Standing
+from consilience.web.pages.server.visit import HOME, Visit
+
+__all__ = ["Parts", "boards_of", "events_of", "follow"]
+
+PAUSE_SECONDS = 0.5
+"""Between two looks of one page: a run has many rounds a second, and people read one."""
+LOOK_SECONDS = 0.4
+"""After the pause, at the latest; the bell is for being earlier, and may ring between a look and the wait for it."""
+ASK_SECONDS = 10.0
+"""Between checks that whoever looks still may: the session may have ended, the site been removed."""
+Parts = Callable[[Visit, Standing], list[tuple[str, str]]]
+"""The parts of a page that change: ids of elements, and what is in them now."""
+
+
+def boards_of(request: Request) -> Boards:
+    """How studies stand, for all pages of the server."""
+    found = request.app.state.boards
+    assert isinstance(found, Boards)
+    return found
+
+
+async def follow(request: Request, parts: Parts, *, owner: bool = False) -> Response:
+    """The events of a page. They end when the study does, or the session."""
+    visit = await run_in_threadpool(Visit.of, request)
+    if visit.who == Principal():
+        raise HTTPException(401, "Log in again.")
+    row = await run_in_threadpool(lambda: visit.study if owner else visit.shared)
+    return visit.pages.streams.respond(events_of(visit, row.id, last_event(request), parts))
+
+
+async def events_of(visit: Visit, study: str, after: int, parts: Parts) -> AsyncIterator[Event]:
+    """What changes after an event, until there is nothing more to come."""
+    boards, bell = boards_of(visit.request), visit.services.bell
+    state: State | None = None
+    asked, shown = 0.0, time.monotonic()
+    while True:
+        standing = await run_in_threadpool(boards.standing, study)
+        if time.monotonic() - asked >= ASK_SECONDS:
+            asked = time.monotonic()
+            if not await run_in_threadpool(_may_look, visit, study):
+                standing = None
+        if standing is None:
+            yield Event("go", HOME)
+            return
+        if standing.number > after or (standing.state is State.RUNNING and standing.at > shown):
+            after, shown = max(after, standing.number), standing.at
+            for target, html in await run_in_threadpool(parts, visit, standing):
+                yield Event("replace", target, html, after)
+        if state is not None and standing.state is not state:  # a page of another state: its words and its buttons are others
+            yield Event("go", f"{HOME}/{study}", number=after)
+            return
+        if standing.state.is_over:
+            return
+        state = standing.state
+        await asyncio.sleep(PAUSE_SECONDS)
+        await bell.wait(study, LOOK_SECONDS)
+
+
+def _may_look(visit: Visit, study: str) -> bool:
+    try:
+        who = visit.services.store.accounts.who(visit.session, TokenKind.PAGES)
+    except TokenError:
+        return False
+    return bool(who.owner) or visit.services.store.studies.has_site(study, who.site)

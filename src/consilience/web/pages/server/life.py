@@ -1,0 +1,44 @@
+"""The life of a study in words, and the steps that its pages show at the side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from consilience.service.store import State, StudyRow
+from consilience.web.pages.server.visit import HOME
+from consilience.web.rendering import Link
+
+__all__ = ["COLOURS", "MEANINGS", "steps"]
+
+COLOURS: Mapping[State, str] = {
+    State.DRAFT: "",
+    State.OPEN: "busy",
+    State.RUNNING: "busy",
+    State.FINISHED: "good",
+    State.FAILED: "bad",
+    State.CANCELLED: "warn",
+}
+MEANINGS: Mapping[State, str] = {
+    State.DRAFT: "It can be changed. Sites can be invited and can join; nothing is asked of them yet.",
+    State.OPEN: "It cannot be changed any more. Sites connect and wait until it is started.",
+    State.RUNNING: "The contract is fixed. Every site's owner is asked for consent; the tests begin when all have agreed.",
+    State.FINISHED: "There is a result. Its owner and every site can see it.",
+    State.FAILED: "It ended without a result. The tests that were done are kept.",
+    State.CANCELLED: "Its owner ended it. The tests that were done are kept.",
+}
+
+
+def steps(row: StudyRow, path: str) -> tuple[Link, ...]:
+    """The study's steps, for its owner; ``path`` is the page one is on."""
+    base, draft = f"{HOME}/{row.id}", row.state is State.DRAFT
+    declared = "done" if row.variables is not None else "the sites are asked"
+    begun = row.state not in (State.DRAFT, State.OPEN)
+    running = "done" if row.state is State.FINISHED else row.state.value if begun else "not yet"
+    found = (
+        ("Variables", f"{base}/variables", declared if draft or row.variables is not None else "done" if begun else declared),
+        ("Settings", f"{base}/settings", "" if draft else "done"),
+        ("Sites", f"{base}/lobby", "done" if begun else ""),
+        ("Run", f"{base}/progress" if begun else "", running),
+        ("Result", f"{base}/result" if row.state is State.FINISHED else "", "" if row.state is State.FINISHED else "not yet"),
+    )
+    return tuple(Link(title, href, href == path, state) for title, href, state in found)

@@ -1,0 +1,34 @@
+"""A run as it goes: who is there, tests, rounds, the latest events; kept up to date by events."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from consilience.web.pages.server.follow import boards_of, follow
+from consilience.web.pages.server.life import COLOURS, MEANINGS, steps
+from consilience.web.pages.server.visit import Visit, shows
+
+__all__ = ["live", "progress"]
+
+
+def _progress(visit: Visit) -> Response:
+    row = visit.shared
+    return visit.show(
+        "progress.html",
+        "Run",
+        study=row,
+        steps=steps(row, visit.request.url.path) if visit.owner else (),
+        standing=boards_of(visit.request).standing(row.id, fresh=True),
+        colour=COLOURS[row.state],
+        meaning=MEANINGS[row.state],
+        is_owner=bool(visit.owner),
+    )
+
+
+async def live(request: Request) -> Response:
+    """The events of the page. What they show was made once, for all who look."""
+    return await follow(request, lambda _visit, standing: [("board", standing.html)])
+
+
+progress = shows(_progress, owner=False)

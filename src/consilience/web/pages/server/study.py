@@ -1,0 +1,91 @@
+"""A study's own page: where it stands, what comes next, and what can be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from starlette.responses import Response
+
+from consilience.service.contract import warnings_of
+from consilience.service.server import actions
+from consilience.service.store import State, StudyRow
+from consilience.settings.declaration import NETWORK_SETTINGS
+from consilience.web.forms import Form, Trouble
+from consilience.web.pages.server.life import COLOURS, MEANINGS, steps
+from consilience.web.pages.server.settings_form import dangers_of, plain
+from consilience.web.pages.server.visit import HOME, Visit, acts, go, shows
+
+__all__ = ["cancelled", "deleted", "opened", "renamed", "repeated", "started", "study_page"]
+
+
+def _study(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200) -> Response:
+    row = visit.shared
+    store, connected = visit.services.store, {c.site for c in visit.services.hub.of(row.id)}
+    sites = store.studies.sites(row.id)
+    variables = row.contract.variables if row.contract else row.variables
+    return visit.show(
+        "study.html",
+        row.name,
+        status=status,
+        troubles=troubles,
+        steps=steps(row, visit.request.url.path) if visit.owner else (),
+        study=row,
+        state=row.state.value,
+        colour=COLOURS[row.state],
+        meaning=MEANINGS[row.state],
+        sites=sites,
+        connected=connected,
+        pending=len(store.studies.invitations(row.id)) if visit.owner else 0,
+        tests=store.runs.count_results(row.id),
+        variables=variables,
+        changed=_changed(row),
+        dangers=dangers_of(row.settings),
+        warnings=warnings_of(row.contract) if row.contract else (),
+        needed=max(2, row.settings.min_contributors),
+        is_owner=bool(visit.owner),
+    )
+
+
+def _changed(row: StudyRow) -> list[tuple[str, str]]:
+    """Settings that differ from their defaults, as texts."""
+    values = ((name, getattr(row.settings, name), setting.default) for name, setting in NETWORK_SETTINGS.items())
+    return [(name, plain(value)) for name, value, default in values if value != default]
+
+
+def _opened(visit: Visit, _form: Form) -> Response:
+    row = visit.study
+    actions.open_study(visit.services, row)
+    return go(f"{HOME}/{row.id}/lobby")
+
+
+def _started(visit: Visit, _form: Form) -> Response:
+    row = visit.study
+    actions.start(visit.services, row)
+    return go(f"{HOME}/{row.id}/progress")
+
+
+def _cancelled(visit: Visit, _form: Form) -> Response:
+    row = visit.study
+    actions.cancel(visit.services, row)
+    return go(f"{HOME}/{row.id}")
+
+
+def _repeated(visit: Visit, _form: Form) -> Response:
+    return go(f"{HOME}/{actions.repeat(visit.services, visit.study)}")
+
+
+def _deleted(visit: Visit, _form: Form) -> Response:
+    actions.delete(visit.services, visit.study)
+    return go(HOME)
+
+
+def _renamed(visit: Visit, form: Form) -> Response:
+    row = visit.study
+    if row.state is State.DRAFT or form.text("name", 201) != row.name:  # the store refuses what is no draft, and says why
+        actions.edit(visit.services, row, actions.declare(form.text("name", 201), row.variables, row.datasets, row.settings))
+    return go(f"{HOME}/{row.id}")
+
+
+study_page = shows(_study, owner=False)
+opened, started, cancelled = acts(_opened, _study), acts(_started, _study), acts(_cancelled, _study)
+repeated, deleted, renamed = acts(_repeated, _study), acts(_deleted, _study), acts(_renamed, _study)

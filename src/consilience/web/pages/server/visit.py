@@ -1,0 +1,179 @@
+"""One request to a page: who asks, whether that may be, and what stands around the answer.
+
+Every view is a plain function of a :class:`Visit`, called in a thread: it reads the store and renders. Forms are read, and their tokens
+checked, before a view sees them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from consilience.errors import ConsilienceError
+from consilience.service.errors import RateLimitError, TokenError
+from consilience.service.server.app import status_of
+from consilience.service.server.services import Services, own_study, shared_study
+from consilience.service.store import Principal, StudyRow, TokenKind
+from consilience.web.forms import Form, Trouble, read_form
+from consilience.web.live import Streams
+from consilience.web.rendering import Link, Shell, render
+from consilience.web.security import Csrf
+
+__all__ = ["HOME", "Pages", "View", "Visit", "acts", "go", "local_path", "login_first", "shows"]
+
+HOME = "/studies"
+_LOCAL = re.compile(r"/(?:studies|account)(?:/[A-Za-z0-9][A-Za-z0-9._-]*)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """The parts of the pages of one server. ``cookie`` names the session, ``secure`` says that browsers reach it over TLS."""
+
+    services: Services
+    csrf: Csrf
+    streams: Streams
+    cookie: str
+    secure: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A request, the session that came with it, and whose it is; nobody's if ``who`` is empty."""
+
+    request: Request
+    pages: Pages
+    session: str
+    who: Principal
+
+    @classmethod
+    def of(cls, request: Request) -> Visit:
+        """The visit of a request, its session looked up."""
+        pages: Pages = request.app.state.pages
+        session = request.cookies.get(pages.cookie, "")
+        try:
+            who = pages.services.store.accounts.who(session, TokenKind.PAGES) if session else Principal()
+        except TokenError:
+            who, session = Principal(), ""
+        return cls(request, pages, session, who)
+
+    @property
+    def services(self) -> Services:
+        """The parts of the server."""
+        return self.pages.services
+
+    @property
+    def owner(self) -> str:
+        """The account of the owner who asks; empty for a site."""
+        return self.who.owner
+
+    @property
+    def address(self) -> str:
+        """Where the request comes from, for the limits on trying."""
+        return self.request.client.host if self.request.client else ""
+
+    @property
+    def agent(self) -> str:
+        """What the browser calls itself."""
+        return self.request.headers.get("user-agent", "")
+
+    @property
+    def study(self) -> StudyRow:
+        """The owner's study that the address names, or 404."""
+        return own_study(self.request.path_params["study"], self.who, self.services)
+
+    @property
+    def shared(self) -> StudyRow:
+        """The study that the address names, for its owner and its sites, or 404."""
+        return shared_study(self.request.path_params["study"], self.who, self.services)
+
+    def shell(self, steps: Sequence[Link] = ()) -> Shell:
+        """What stands around the page."""
+        path, links = self.request.url.path, list[Link]()
+        if self.owner:
+            links = [Link("Studies", HOME, path.startswith(HOME)), Link("Account", "/account", path.startswith("/account"))]
+        elif self.who.site:
+            links = [Link("The study", f"{HOME}/{self.who.study}", path == f"{HOME}/{self.who.study}")]
+        name = self.owner or (f"{self.who.site} (site)" if self.who.site else "")
+        csrf = self.pages.csrf.token(self.session)
+        return Shell("consilience study server", "/", tuple(links), tuple(steps), name, "/logout" if name else "", csrf)
+
+    def show(self, template: str, title: str, *, status: int = 200, steps: Sequence[Link] = (), **values: Any) -> HTMLResponse:
+        """A page of this visit. A form that is not right is a page like others: browsers call 422 an error of the program."""
+        shell = self.shell(steps)
+        return render(
+            f"server/{template}", 200 if status == 422 else status, shell=shell, title=title, csrf=shell.csrf, **{"troubles": (), **values}
+        )
+
+
+View = Callable[[Visit], Response]
+Action = Callable[[Visit, Form], Response]
+Again = Callable[[Visit, Sequence[Trouble], int], Response]
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def go(path: str) -> RedirectResponse:
+    """To another page, after a form: the browser asks for it anew, and a reload does not send the form twice."""
+    return RedirectResponse(path, 303)
+
+
+def local_path(given: str) -> str:
+    """Where to go after a login: a page of ours, whatever was asked for.
+
+    >>> local_path("/studies/00112233aabbccdd"), local_path("https://evil.example"), local_path("//evil.example/studies")
+    ('/studies/00112233aabbccdd', '/studies', '/studies')
+    """
+    return given if len(given) <= 200 and _LOCAL.fullmatch(given) else HOME
+
+
+def login_first(visit: Visit) -> HTTPException:
+    """To the login, and from there back to this page."""
+    return HTTPException(303, headers={"Location": f"/login?next={quote(local_path(visit.request.url.path), safe='/')}"})
+
+
+def shows(view: View, *, owner: bool = True, anyone: bool = False) -> Endpoint:
+    """A page for owners; with ``owner=False`` also for sites, with ``anyone`` for everybody."""
+
+    async def endpoint(request: Request) -> Response:
+        visit = await run_in_threadpool(Visit.of, request)
+        if not anyone and visit.who == Principal():
+            raise login_first(visit)
+        if owner and not anyone and not visit.owner:
+            raise HTTPException(404, "There is no such page.")
+        return await run_in_threadpool(view, visit)
+
+    return endpoint
+
+
+def acts(action: Action, again: Again, *, owner: bool = True) -> Endpoint:
+    """What a form does, once. ``again`` shows the form's page with what is wrong."""
+
+    async def endpoint(request: Request) -> Response:
+        visit = await run_in_threadpool(Visit.of, request)
+        if visit.who == Principal():
+            return go("/login")
+        form = await read_form(request)
+        visit.pages.csrf.check(visit.session, form.text("csrf"))
+        if owner and not visit.owner:
+            raise HTTPException(404, "There is no such page.")
+        return await run_in_threadpool(attempt, visit, form, action, again)
+
+    return endpoint
+
+
+def attempt(visit: Visit, form: Form, action: Action, again: Again) -> Response:
+    """The action's answer; or its page, with the reason why it could not be done."""
+    try:
+        return action(visit, form)
+    except ConsilienceError as error:
+        response = again(visit, [Trouble("", str(error))], status_of(error))
+        if isinstance(error, RateLimitError):
+            response.headers["Retry-After"] = str(int(error.wait) + 1)
+        return response

@@ -1,0 +1,111 @@
+"""Consent: everything once more, the site's name typed, and a confirmation with a reference."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from consilience.errors import ConsilienceError
+from consilience.secagg import fingerprint_text
+from consilience.service.agent.site import QUERY, QUERY_WARNING
+from consilience.web.desk import SiteDesk
+from consilience.web.desk.offer import Offer, differences
+from consilience.web.forms import Trouble
+from consilience.web.pages.site.common import desk_of, form_of, page, see
+
+__all__ = ["answer", "given", "show"]
+
+
+async def show(request: Request) -> Response:
+    """What is agreed to."""
+    desk = desk_of(request)
+    if desk.table is None or desk.study is None:
+        return see("/")
+    session = desk.session
+    if session is not None and session.active and session.pending is None:
+        return see("/consent/given")
+    if session is None or not session.active:
+        try:
+            await desk.look()
+        except ConsilienceError as error:
+            return page(request, "unreachable.html", "The study cannot be reached", status=502, words=str(error), back="/consent")
+    if not _ready(desk):
+        return see("/leaving" if desk.fit_confirmed else "/fit")
+    return _page(request)
+
+
+def _ready(desk: SiteDesk) -> bool:
+    """Asked by the agent, or after a dry run of what is offered now; a study without a schema has nothing to rehearse."""
+    if desk.session is not None and desk.session.pending is not None:
+        return True
+    return desk.offer is None or desk.rehearsal is not None
+
+
+def _asked(desk: SiteDesk) -> tuple[Offer | None, list[str]]:
+    """What is asked, and what has changed since the owner agreed to something."""
+    session = desk.session
+    if session is not None and session.pending is not None:
+        offer = session.pending.offer
+        before = session.agreed
+        return offer, differences(before, offer) if offer is not None and before is not None else []
+    offer = desk.offer
+    if offer is not None and desk.rehearsal is not None and isinstance(desk.rehearsal.of, Offer) and desk.rehearsal.of != offer:
+        return offer, differences(desk.rehearsal.of, offer)
+    return offer, []
+
+
+def _page(request: Request, *troubles: Trouble) -> Response:
+    desk = desk_of(request)
+    session = desk.session
+    offer, changed = _asked(desk)
+    pending = session.pending if session is not None else None
+    lines = offer.lines() if offer else [QUERY]
+    warnings = pending.warnings if pending is not None else offer.warnings() if offer else [QUERY_WARNING]
+    sites = [(name, fingerprint_text(value), name == desk.site) for name, value in offer.sites] if offer else []
+    return page(
+        request,
+        "consent.html",
+        "Do you agree?",
+        troubles=list(troubles),
+        offer=offer,
+        lines=lines,
+        warnings=warnings,
+        changed=changed,
+        sites=sites,
+        pending=pending,
+        reference=offer.reference if offer else "",
+    )
+
+
+async def answer(request: Request) -> Response:
+    """Yes, by the site's name; or no."""
+    desk = desk_of(request)
+    form = await form_of(request)
+    session = desk.session
+    pending = session.pending if session is not None else None
+    if desk.table is None or desk.study is None or not _ready(desk):
+        return see("/")
+    offer, _ = _asked(desk)
+    if form.flag("decline"):
+        if pending is not None:
+            pending.answer(yes=False)
+        return see("/run" if pending is not None else "/")
+    if session is not None and session.active and pending is None:
+        return see("/consent/given")
+    if form.text("reference") != (offer.reference if offer else ""):
+        return _page(request, Trouble("", "What the study asks for has changed while you read. Read it again; nothing was sent."))
+    if form.text("name") != desk.site:
+        return _page(request, Trouble("name", f"Type the name of this site as the study has it: {desk.site}"))
+    try:
+        await desk.agree(offer)
+    except ConsilienceError as error:
+        return _page(request, Trouble("", str(error)))
+    return see("/consent/given")
+
+
+async def given(request: Request) -> Response:
+    """The confirmation."""
+    desk = desk_of(request)
+    if desk.study is None or (desk.consent is None and desk.session is None):
+        return see("/")
+    return page(request, "given.html", "You have agreed", consent=desk.consent, contract=desk.study.contract)

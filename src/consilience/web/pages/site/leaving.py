@@ -1,0 +1,74 @@
+"""What will leave: a dry run with this site's own table, and a document about it for the data protection officer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from consilience.web.desk.document import document
+from consilience.web.desk.leaving import kinds_of
+from consilience.web.live import Event, Streams
+from consilience.web.pages.site.common import desk_of, form_of, page, see
+
+__all__ = ["download", "events", "rehearse", "show"]
+
+PATIENCE_SECONDS = 3.0
+"""A dry run that takes no longer is waited for; a longer one has a page that says so."""
+MOST_LINES = 2000
+
+
+async def show(request: Request) -> Response:
+    """The dry run, or how to do it."""
+    desk = desk_of(request)
+    if desk.offer is None or not desk.fit_confirmed:
+        return see("/fit")
+    rehearsal = desk.rehearsal
+    kinds = kinds_of(rehearsal.lines) if rehearsal else []
+    return page(
+        request,
+        "leaving.html",
+        "What will leave this site",
+        offer=desk.offer,
+        rehearsal=rehearsal,
+        kinds=kinds,
+        lines=rehearsal.lines[:MOST_LINES] if rehearsal else (),
+        busy=desk.rehearsing is not None,
+        failed=desk.rehearsal_failed,
+    )
+
+
+async def rehearse(request: Request) -> Response:
+    """Do the dry run."""
+    await form_of(request)
+    desk = desk_of(request)
+    if desk.offer is None or not desk.fit_confirmed or not desk.fits():
+        return see("/fit")
+    desk.rehearse()
+    if desk.rehearsing is not None:
+        await asyncio.wait([desk.rehearsing], timeout=PATIENCE_SECONDS)
+    return see("/leaving")
+
+
+async def events(request: Request) -> Response:
+    """Tells the page when the dry run is done."""
+    desk = desk_of(request)
+
+    async def found() -> AsyncIterator[Event]:
+        while desk.rehearsing is not None:
+            await asyncio.sleep(0.3)
+        yield Event("go", "/leaving")
+
+    streams: Streams = request.app.state.streams
+    return streams.respond(found())
+
+
+async def download(request: Request) -> Response:
+    """The document."""
+    desk = desk_of(request)
+    if desk.offer is None or desk.rehearsal is None:
+        return see("/leaving")
+    headers = {"Content-Disposition": f'attachment; filename="consilience-{desk.offer.study}-data-protection.html"'}
+    return Response(document(desk), media_type="text/html; charset=utf-8", headers=headers)

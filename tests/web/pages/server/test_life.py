@@ -1,0 +1,72 @@
+"""A study from its draft to its end, by forms alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from consilience.secagg import Identity
+from consilience.service.invitation import read_invitation
+from tests.service.helpers import join_body
+from tests.web.pages.server.helpers import Browser, words
+
+
+def join(ada: Browser, study: str, site: str) -> Identity:
+    reply = ada.post(f"/studies/{study}/invite", f"/studies/{study}/lobby", site=site)
+    assert reply.status_code == 200
+    text = reply.text.partition('readonly spellcheck="false">')[2].partition("<")[0]
+    identity = Identity.generate()
+    assert ada.client.post("/api/v1/join", json=join_body(read_invitation(text), identity)).status_code == 200
+    return identity
+
+
+def test_from_a_new_study_to_a_cancelled_one(ada: Browser) -> None:
+    study = ada.new_study("stroke, three hospitals", "form")
+    page = f"/studies/{study}"
+    fields = {"rows": "3", "sets": "2", "save": "1", "name-0": "age", "kind-0": "continuous", "in-0": ["0", "1"]}
+    fields |= {
+        "name-1": "stage",
+        "kind-1": "ordinal",
+        "levels-1": 'I, "II, late"',
+        "in-1": "0",
+        "name-2": "smoker",
+        "kind-2": "binary",
+        "in-2": "1",
+    }
+    assert ada.post(f"{page}/variables", f"{page}/variables", **fields).status_code == 303
+    shown = words(ada.get(page))
+    assert "3 variables: age, smoker, stage" in shown
+    lobby = words(ada.get(f"{page}/lobby"))
+    assert "3 variables make 3 pairs" in lobby
+    assert "Never tested, since nobody measures both: smoker – stage" in lobby
+    assert ada.act(study, "open").status_code == 303
+    assert ada.post(f"{page}/variables", page, **fields).status_code == 409
+    refused = ada.act(study, "start")
+    assert refused.status_code == 409
+    assert "A study needs at least 2 sites; 0 have joined" in words(refused)
+    for site in ("muenster", "marburg"):
+        join(ada, study, site)
+    assert "consilience-invitation" not in ada.get(f"{page}/lobby").text
+    assert ada.act(study, "start").headers["location"] == f"{page}/progress"
+    assert "waiting for the sites' consent: marburg, muenster" in words(ada.get(f"{page}/progress"))
+    assert ada.act(study, "cancel").status_code == 303
+    assert "cancelled Its owner ended it." in words(ada.get(page))
+    log = words(ada.get(f"{page}/audit"))
+    by_ada = ("created", "changed the declaration", "invited a site: muenster", "started", "cancelled")
+    for entry in (*(f"ada {action}" for action in by_ada), "muenster joined"):
+        assert entry in log
+    again = ada.act(study, "again").headers["location"]
+    assert again != page
+    assert "draft It can be changed." in words(ada.get(again))
+    assert "3 variables" in words(ada.get(again))
+    assert ada.act(study, "delete").headers["location"] == "/studies"
+    assert ada.get(page).status_code == 404
+
+
+@pytest.mark.parametrize("path", ["", "/variables", "/settings", "/lobby", "/progress", "/audit", "/file", "/declaration"])
+def test_every_page_of_a_draft_is_there(ada: Browser, path: str) -> None:
+    assert ada.get(f"/studies/{ada.new_study()}{path}").status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/studies", "/studies/new", "/account"])
+def test_every_page_of_an_owner_is_there(ada: Browser, path: str) -> None:
+    assert ada.get(path).status_code == 200

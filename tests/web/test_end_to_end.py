@@ -217,10 +217,11 @@ def _the_study_runs(study: Study) -> None:
     cable.pull()
     expect(owner.page.get_by_role("row").filter(has_text="mainz")).to_contain_text("not connected", timeout=30_000)
     owner.person.see("owner-progress")
-    expect(mainz.page.locator("#state")).not_to_contain_text("The study is finished")
+    expect(mainz.page.locator("#state")).to_contain_text("The connection to the study’s server is lost")
     mainz.person.see("site-run-cut")
     assert study.server.state(owner.study)[0] == "running"
     cable.plug(QUICK)
+    expect(mainz.page.locator("#state")).not_to_contain_text("is lost")
     assert study.server.wait(owner.study, 120) == "finished"
     expect(owner.page.get_by_role("link", name="See the result")).to_be_visible()  # the page has gone on by itself
     for holder in study.holders.values():

@@ -151,6 +151,11 @@ class Session:
         if self._task is not None:
             await asyncio.gather(self._task, return_exceptions=True)
 
+    @property
+    def lost(self) -> bool:
+        """Whether the agent waits to connect again, and nothing has come from the server since it said so."""
+        return self.active and bool(self.words) and "; again in " in self.words[-1][1] and self.words[-1][0] > self.seen
+
     def _ask(self, lines: list[str], warnings: list[str]) -> bool:
         """The agent's question, in its thread: answered at once if it is what the owner has agreed to, else when a page has the answer."""
         offer = self._site.proposed

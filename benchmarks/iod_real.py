@@ -5,7 +5,8 @@ decisions agree. Strongest first should be complete in under 10 CPU seconds in t
 
     python benchmarks/iod_real.py --most 12 --out docs/real-data.md
 
-CPU seconds are those of the search for graphs; the tests come before. The p-values are those of the pooled rows, as over sites.
+CPU seconds are those of the search for graphs; the tests come before. Time limits are in CPU seconds, too: other work on the machine
+changes nothing. The p-values are those of the pooled rows, as over sites.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.data.real_tables import RealStudy, studies
 
 import consilience as cs
+from consilience.iod import clock
 from consilience.settings.choices import Resolve
 
 ALPHAS = (0.05, 0.01)
@@ -29,6 +31,12 @@ HEAD = (
     "| table | α | strict | strongest: CPU s | complete | overruled | weight given up | graphs | optimal: given up | at least | proved |\n"
     "|---|---|---|---|---|---|---|---|---|---|---|"
 )
+
+
+class ProcessTime:
+    """The clock of the search, in CPU seconds of this process."""
+
+    monotonic = staticmethod(time.process_time)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +51,14 @@ class Row:
 
 def measure(study: RealStudy, test: cs.CITest, alpha: float, seconds: float, optimal: float) -> Row:
     """Discover in every way."""
-    cs.discover(test, alpha=alpha, resolve="strict", time_limit=0.0, limit=1)  # the tests
+    first = cs.discover(test, alpha=alpha, resolve="strict", time_limit=0.0, limit=1)  # the tests
     begin = time.process_time()
-    found = cs.discover(test, alpha=alpha, time_limit=seconds, limit=1000)
+    found = first.redecide(resolve="auto", time_limit=seconds, limit=1000)
     cpu = time.process_time() - begin
     how = found.resolution
     best = "– | – | –"
     if optimal and how.how is not Resolve.STRICT:
-        other = cs.discover(test, alpha=alpha, resolve="optimal", time_limit=optimal, limit=10).resolution
+        other = first.redecide(resolve="optimal", time_limit=optimal, limit=10).resolution
         best = f"{other.given_up:.1f} | {other.bound:.1f} | {'yes' if other.proved else 'no'}"
     strict = "yes" if how.how is Resolve.STRICT else "no"
     graphs = f"{len(found.pags)}{'' if found.complete else ' or more'}"
@@ -64,14 +72,16 @@ def measure(study: RealStudy, test: cs.CITest, alpha: float, seconds: float, opt
 def main() -> None:
     """Measure all tables, print the rows, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--least", type=int, default=8, help="fewest variables")
     parser.add_argument("--most", type=int, default=15, help="most variables")
     parser.add_argument("--seconds", type=float, default=300.0, help="time limit of strongest first")
-    parser.add_argument("--optimal", type=float, default=60.0, help="time limit of the optimum; 0 leaves it out")
+    parser.add_argument("--optimal", type=float, default=20.0, help="time limit of the optimum; 0 leaves it out")
     parser.add_argument("--out", type=Path, help="write the table as Markdown")
     options = parser.parse_args()
     print(HEAD)
     rows = []
-    for study in studies(options.most):
+    clock.time = ProcessTime()  # type: ignore[assignment]
+    for study in [study for study in studies(options.most) if study.n >= options.least]:
         test = cs.pooled(study.frames().values())
         for alpha in ALPHAS:
             rows.append(measure(study, test, alpha, options.seconds, options.optimal))
@@ -86,7 +96,10 @@ def main() -> None:
         words = (
             "# Real tables\n\nWritten by `python benchmarks/iod_real.py --out docs/real-data.md`. Tables that packages "
             "ship, and the heart data of four hospitals, split into three or four sites that lack two or three columns each; "
-            "nothing of the split was chosen for its result. CPU seconds are those of the search for graphs.\n\n"
+            "nothing of the split was chosen for its result. CPU seconds are those of the search for graphs: of tests that are there, "
+            "every way out of their contradictions. *Strict* says whether all decisions agree. *Strongest* may take "
+            f"{options.seconds:g} CPU seconds and is complete if every decision was considered; *optimal* may take {options.optimal:g}: "
+            "the least weight given up that it found, and the weight that every graph gives up at least.\n\n"
         )
         options.out.write_text(words + HEAD + "\n" + "\n".join(row.text for row in rows) + f"\n\n{answer}\n", encoding="utf-8")
 

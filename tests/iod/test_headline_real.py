@@ -5,8 +5,20 @@ from __future__ import annotations
 import pytest
 
 import consilience as cs
+from consilience.iod.headline import all_agree
 from tests.data.real_tables import RealStudy, studies
 from tests.iod.said import check_sentences
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("study", studies(), ids=str)
+def test_a_summary_says_what_it_hangs_on(study: RealStudy) -> None:
+    """On every table, ended at once: there is an answer, and what it shares is said under its condition."""
+    first = cs.discover(cs.pooled(study.clients()), time_limit=0.01)
+    for found in (first, first.redecide(alpha=0.01, time_limit=0.01)):
+        check_sentences(found)
+        assert found.pags
+        assert str(found.summary).startswith("if the") == (not all_agree(found))
 
 
 @pytest.mark.slow
@@ -15,5 +27,5 @@ def test_no_sentence_is_false_whenever_the_search_is_ended(study: RealStudy) -> 
     found = cs.discover(cs.pooled(study.clients()), time_limit=0.01)
     check_sentences(found)
     for alpha in (0.05, 0.01):
-        for seconds in (0.01, 1.0):
+        for seconds in (0.01, 1.0, 10.0):
             check_sentences(found.redecide(alpha=alpha, time_limit=seconds))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
 from inspect import signature
@@ -22,6 +23,7 @@ from consilience.iod.answers import Answers, Key
 from consilience.iod.clock import Clock
 from consilience.iod.discovery import Discovery
 from consilience.iod.evidence import Decision, Ruling, Source, rulings, verdicts
+from consilience.iod.headline import all_agree, condition
 from consilience.iod.knowledge import Knowledge
 from consilience.iod.local import read_local
 from consilience.iod.resolution import Resolution
@@ -157,7 +159,7 @@ def discover(
     weighed = solution.problem.weighed
     considered = findings if resolution.how is Resolve.STRICT else weighed
     local_pags = (PAG.from_working(local.marks, names) for local in locals_)
-    return Discovery(
+    found = Discovery(
         pags=tuple(one.pag for one in ranked),
         scores=tuple(one.score for one in ranked),
         complete=solution.listing.complete,
@@ -177,6 +179,9 @@ def discover(
         stopped=stop is not None and stop(),
         _contradicted=tuple(one.contradicted for one in ranked),
     )
+    if all_agree(found):
+        return found
+    return replace(found, summary=replace(summary, condition=condition(found)))
 
 
 def _contradicted_by_some(ranked: Sequence[Ranked], resolution: Resolution) -> Iterator[Decision]:

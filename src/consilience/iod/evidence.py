@@ -113,7 +113,8 @@ def rulings(locals_: Sequence[Local], answers: Answers) -> list[Ruling]:
             weakest[x, y, max(own)[1]].append((number, len(own)))
     found = [Ruling(_verdict(answers, key), separated=key) for key in separated]
     for (x, y, given), held in weakest.items():
-        ruling = _adjacency(answers, (x, y, given), held, len(locals_))
+        assumed = any((x, y) in locals_[number - 1].assumed for number, _ in held)
+        ruling = _adjacency(answers, (x, y, given), held, len(locals_), assumed=assumed)
         found.append(Ruling(ruling, inseparable=tuple((number, x, y) for number, _ in held)))
     return found
 
@@ -135,12 +136,14 @@ def _verdict(answers: Answers, key: Key) -> Decision:
     return Decision(kind, f"{x} and {y} are {word}{_given(given)} (p = {p:.2g})", x, y, given, p, weight(p, answers.alpha))
 
 
-def _adjacency(answers: Answers, key: tuple[int, int, int], held: Iterable[tuple[int, int]], datasets: int) -> Decision:
+def _adjacency(answers: Answers, key: tuple[int, int, int], held: Iterable[tuple[int, int]], datasets: int, *, assumed: bool) -> Decision:
+    """A pair that no set of its data sets separates; ``assumed`` if larger sets than were allowed might."""
     x, y, given, p = _named(answers, key)
     numbers = [str(number) for number, _ in held]
     most = max(count for _, count in held)
     where = "" if datasets == 1 else f" of data set {numbers[0]}" if len(numbers) == 1 else f" of data sets {' and '.join(numbers)}"
-    tried = f", whatever is given ({most} tests{where}; weakest{_given(given) or ' given nothing'}" if most > 1 else f"{_given(given)} ("
+    whatever = "whatever was tried" if assumed else "whatever is given"
+    tried = f", {whatever} ({most} tests{where}; weakest{_given(given) or ' given nothing'}" if most > 1 else f"{_given(given)} ("
     return Decision(
         Source.ADJACENCY,
         f"{x} and {y} are dependent{tried}{': ' if most > 1 else ''}p = {p:.2g})",

@@ -99,6 +99,8 @@ class Summary:
     labels: tuple[str, ...]
     count: int | None
     frame: pl.DataFrame
+    condition: str = ""
+    """Under which all of it holds, where decisions were overruled: "if the 3 overruled decisions are wrong …"."""
 
     @classmethod
     def of(
@@ -371,7 +373,8 @@ class Summary:
     def __str__(self) -> str:
         if self.count == 0:
             return "no PAG agrees with all decisions"
-        return ", ".join(self.lines()) or "no edge in any PAG"
+        told = ", ".join(self.lines()) or "no edge in any PAG"
+        return f"{self.condition}: {told}" if self.condition else told
 
     def __repr__(self) -> str:
         return f"Summary({'of ' + _counted(self.count) + ': ' if self.count is not None else ''}{self})"

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.graph.drawing.routing import Box, along, leaving_box, points_of
+from consilience.graph.drawing.routing import Box, along, leaving_boxes, points_of
 
 __all__ = ["place_notes"]
 
@@ -33,13 +33,16 @@ def place_notes(
     """
     points = points_of(curves)
     placed: dict[int, Box] = {}
-    for edge, (wide, high) in sizes.items():
-        a, b = ends[edge]
-        start, end = leaving_box(curves[edge], boxes[a], 0.0), 1.0 - leaving_box(curves[edge][::-1], boxes[b], 0.0)
+    noted = list(sizes)
+    touch = np.zeros(len(noted))
+    starts = leaving_boxes(curves[noted], [boxes[ends[edge][0]] for edge in noted], touch) if noted else touch
+    backs = leaving_boxes(curves[noted][:, ::-1], [boxes[ends[edge][1]] for edge in noted], touch) if noted else touch
+    for turn, (edge, (wide, high)) in enumerate(sizes.items()):
+        start, end = starts[turn], 1.0 - backs[turn]
         tried = [
-            (Box(x, y, wide, high, 0.0), 0.1 * turn + 0.15 * far)
+            (Box(x, y, wide, high, 0.0), 0.1 * away + 0.15 * far)
             for far, gap in enumerate(_GAPS)
-            for turn, place in enumerate(_PLACES)
+            for away, place in enumerate(_PLACES)
             for x, y in _beside(curves[edge], start + place * (end - start), wide, high, gap)
         ]
         costs = [dear + _trouble(note, boxes, points, list(placed.values())) for note, dear in tried]

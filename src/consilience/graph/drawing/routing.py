@@ -38,7 +38,8 @@ class Box(NamedTuple):
 
     def distance(self, points: Floats) -> Floats:
         """Distances of points from the border, negative inside."""
-        return _distances(np.array([self]), points[None])[0]
+        found: Floats = _distances(np.array([self]), points[None])[0]
+        return found
 
 
 def _distances(boxes: Floats, points: Floats) -> Floats:

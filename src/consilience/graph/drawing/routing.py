@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from consilience.graph.drawing.crowding import CLEARANCE
 
-__all__ = ["MARK", "Box", "along", "leaving_boxes", "leaving_points", "points_at", "points_of", "routes"]
+__all__ = ["MARK", "Box", "along", "distances", "leaving_boxes", "leaving_points", "points_at", "points_of", "routes"]
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -38,12 +38,16 @@ class Box(NamedTuple):
 
     def distance(self, points: Floats) -> Floats:
         """Distances of points from the border, negative inside."""
-        found: Floats = _distances(np.array([self]), points[None])[0]
+        found: Floats = distances(np.array([self]), points[None])[0]
         return found
 
 
-def _distances(boxes: Floats, points: Floats) -> Floats:
-    """Distances of points (second dimension) from the borders of as many boxes (first dimension) as there are rows of points."""
+def distances(boxes: Floats, points: Floats) -> Floats:
+    """Distances of points from the borders of boxes: of each row of points from the box of that row, negative inside.
+
+    >>> distances(np.array([[0.0, 0.0, 20.0, 10.0, 5.0]]), np.array([[[0.0, 0.0], [30.0, 0.0]]])).tolist()
+    [[-10.0, 10.0]]
+    """
     x, y, wide, high, corner = boxes.T.reshape(5, -1, *(1,) * (points.ndim - 2))
     dx, dy = np.abs(points[..., 0] - x) - (wide - corner), np.abs(points[..., 1] - y) - (high - corner)
     return np.asarray(np.hypot(np.maximum(dx, 0.0), np.maximum(dy, 0.0)) + np.minimum(np.maximum(dx, dy), 0.0) - corner)
@@ -60,6 +64,7 @@ _WEIGHTS = np.stack([(1.0 - _STEPS) ** 2, 2.0 * _STEPS * (1.0 - _STEPS), _STEPS*
 _STRAIGHT = (0.0, 0.5)
 _BENDS = np.array([_STRAIGHT, *((s * bend, skew) for bend in (0.07, 0.13, 0.22, 0.34, 0.5) for skew in (0.5, 0.3, 0.7) for s in (1, -1))])
 """Candidates: how far the middle of a curve is off the straight line, as a share of its length, and where along it."""
+_LEAST = 2.4 * 0.07  # what the slightest bend costs: with no more than that in its way, an edge that heeds boxes alone stays straight
 _ROOM = 10.0  # between the centre of a mark and another edge
 _EFFORT = 1000  # curves against which bent ones are compared, in all
 _MANY = 120  # edges beyond which there is no room for all marks: what bends for one is in the way of the next
@@ -93,15 +98,16 @@ def routes(boxes: Sequence[Box], ends: Sequence[tuple[int, int]]) -> Floats:
     drawn = _curves(around[of[:, 0]], around[of[:, 1]], np.tile(_STRAIGHT, (len(ends), 1)))
     blocked = _blocked(drawn, around)
     blocked[of.T, np.arange(len(ends))] = 0.0  # an edge is not in the way of its own boxes
-    trouble = blocked.sum(axis=0)
+    at_boxes = blocked.sum(axis=0)
     crowded = len(ends) > _MANY
-    if not crowded:
-        trouble = trouble + _at_marks(drawn)
+    trouble = at_boxes if crowded else at_boxes + _at_marks(drawn)
     worst = sorted(np.flatnonzero(trouble > 0.1).tolist(), key=lambda e: (-round(float(trouble[e]), 6), e))
     for turn, e in enumerate(worst * 2):  # twice: what bends may make room for what has bent before it
         hurried = crowded or turn * len(ends) > _EFFORT
         if hurried and turn >= len(worst):
             break
+        if hurried and at_boxes[e] <= _LEAST:
+            continue
         others = None if hurried else drawn.take(np.flatnonzero(np.arange(len(ends)) != e))
         best = _best_curve(around, ends[e], others)
         for part, chosen in zip(drawn, best, strict=True):
@@ -129,7 +135,7 @@ def _curves(a: Floats, b: Floats, bends: Floats) -> _Curves:
     bend, skew = bends.T[..., None]
     control = np.stack([tail, tail + skew * line + 2.0 * bend * normal, head], axis=1)
     all_points = _WEIGHTS @ control
-    start, end = _exits(_distances(a, all_points)), 1.0 - _exits(_distances(b, all_points)[:, ::-1])
+    start, end = _exits(distances(a, all_points)), 1.0 - _exits(distances(b, all_points)[:, ::-1])
     points = along(control, start[:, None] + (end - start)[:, None] * _STEPS)
     mark = 0.5 * MARK * (end - start) / np.hypot(*np.moveaxis(np.diff(points, axis=1), -1, 0)).sum(axis=1)
     marks = along(control, np.stack([start + mark, end - mark], axis=1))
@@ -146,7 +152,7 @@ def _exits(distances: Floats) -> Floats:
 
 def _blocked(curves: _Curves, boxes: Floats) -> Floats:
     """How much each curve (second dimension) is in the way of each box (first dimension)."""
-    space = _distances(boxes, np.broadcast_to(curves.points, (len(boxes), *curves.points.shape))).min(axis=2)
+    space = distances(boxes, np.broadcast_to(curves.points, (len(boxes), *curves.points.shape))).min(axis=2)
     return np.asarray(2.0 * np.clip(1.0 - space / CLEARANCE, 0.0, 2.0) ** 2 + 3.0 * (space < 5.0))
 
 
@@ -231,7 +237,7 @@ def leaving_boxes(curves: Floats, boxes: Sequence[Box], distance: Floats) -> Flo
     [0.25]
     """
     rows = np.array(boxes)
-    return _last(curves, np.zeros(len(curves)), lambda points: _distances(rows, points) <= distance[:, None])
+    return _last(curves, np.zeros(len(curves)), lambda points: distances(rows, points) <= distance[:, None])
 
 
 def leaving_points(curves: Floats, t: Floats, distance: Floats) -> Floats:

@@ -89,7 +89,14 @@ class Client:
     def variables(self) -> pl.DataFrame:
         """What this site measures: name, kind, why it is that kind, levels, those with few rows, missing values."""
         texts = pl.List(pl.String)
-        schema = {"name": pl.String, "kind": pl.String, "because": pl.String, "levels": texts, "rare": texts, "missing": pl.Int64}
+        schema: dict[str, Any] = {
+            "name": pl.String,
+            "kind": pl.String,
+            "because": pl.String,
+            "levels": texts,
+            "rare": texts,
+            "missing": pl.Int64,
+        }
         return pl.DataFrame(
             [
                 {

@@ -88,15 +88,8 @@ class Client:
     @property
     def variables(self) -> pl.DataFrame:
         """What this site measures: name, kind, why it is that kind, levels, those with few rows, missing values."""
-        texts = pl.List(pl.String)
-        schema: dict[str, Any] = {
-            "name": pl.String,
-            "kind": pl.String,
-            "because": pl.String,
-            "levels": texts,
-            "rare": texts,
-            "missing": pl.Int64,
-        }
+        text, texts = pl.String, pl.List(pl.String)
+        schema: dict[str, Any] = {"name": text, "kind": text, "because": text, "levels": texts, "rare": texts, "missing": pl.Int64}
         return pl.DataFrame(
             [
                 {

@@ -35,20 +35,28 @@ def boards_of(request: Request) -> Boards:
 
 async def follow(request: Request, parts: Parts | None = None, *, owner: bool = False) -> Response:
     """The events of a page: those of its own ``parts``, or of the board that all pages of a study share. They end with study or session."""
-    visit = await run_in_threadpool(Visit.of, request)
-    if visit.who == Principal():
-        raise HTTPException(401, "Log in again.")
-    row = await run_in_threadpool(lambda: visit.study if owner else visit.shared)
-    return visit.pages.streams.respond(events_of(visit, row.id, last_event(request), parts))
+
+    def enter() -> tuple[Visit, str, Standing | None]:
+        visit = Visit.of(request)
+        if visit.who == Principal():
+            raise HTTPException(401, "Log in again.")
+        study = (visit.study if owner else visit.shared).id
+        return visit, study, boards_of(request).standing(study)
+
+    # one step into a thread for all of it: when a run begins, all its pages come at once
+    visit, study, standing = await run_in_threadpool(enter)
+    return visit.pages.streams.respond(events_of(visit, study, last_event(request), parts, standing))
 
 
-async def events_of(visit: Visit, study: str, after: int, parts: Parts | None = None) -> AsyncIterator[Event]:
-    """What changes after an event, until there is nothing more to come."""
+async def events_of(
+    visit: Visit, study: str, after: int, parts: Parts | None = None, standing: Standing | None = None
+) -> AsyncIterator[Event]:
+    """What changes after an event, until there is nothing more to come. ``standing`` is what whoever may look has just seen."""
     feeds: Feeds = visit.request.app.state.feeds
     state: State | None = None
-    asked, shown = 0.0, time.monotonic()
+    asked, shown = time.monotonic() if standing else 0.0, time.monotonic()
     async with feeds.following(study) as feed:
-        standing = await run_in_threadpool(boards_of(visit.request).standing, study)
+        standing = standing or await run_in_threadpool(boards_of(visit.request).standing, study)
         while True:
             now = time.monotonic()
             if now - asked >= ASK_SECONDS:

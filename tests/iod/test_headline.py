@@ -12,7 +12,7 @@ import pytest
 import consilience as cs
 from consilience.graph import PAG
 from consilience.iod import Decision, Discovery, Knowledge, Summary
-from consilience.iod.discovery import QUESTIONS
+from consilience.iod.discovery import question_schema
 from consilience.iod.evidence import Source
 from consilience.iod.headline import Ended, condition, ended
 from consilience.iod.resolution import Resolution
@@ -188,7 +188,7 @@ def test_headlines(changes: dict[str, object], words: str) -> None:
 
 
 def test_missing_questions_are_said() -> None:
-    missing = pl.DataFrame([{"x": "A", "y": "B", "given": ["C"]}], schema=QUESTIONS)
+    missing = pl.DataFrame([{"x": "A", "y": "B", "given": ["C"]}], schema=question_schema())
     found = replace(small(), missing=missing)
     assert found.headline == "All decisions agree: 2 graphs. 1 question that this needs was never asked: unknown, not independent."
     check_sentences(found)

@@ -19,10 +19,16 @@ from consilience.iod.resolution import Resolution, plain_decision
 from consilience.iod.summary import Summary
 from consilience.settings.choices import Resolve
 
-__all__ = ["QUESTIONS", "Discovery"]
+__all__ = ["Discovery", "question_schema"]
 
-QUESTIONS: dict[str, Any] = {"x": pl.String, "y": pl.String, "given": pl.List(pl.String)}
-"""Columns of a table of questions."""
+
+def question_schema() -> dict[str, Any]:
+    """The columns of a table of questions. A function, as all that is polars' here: the apps load it after their first page.
+
+    >>> list(question_schema())
+    ['x', 'y', 'given']
+    """
+    return {"x": pl.String, "y": pl.String, "given": pl.List(pl.String)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +105,7 @@ class Discovery:
     disclosed: pl.DataFrame | None = None
     resolution: Resolution = field(default_factory=lambda: Resolution(Resolve.STRICT))
     stopped: bool = False
-    missing: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=QUESTIONS))
+    missing: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=question_schema()))
     _contradicted: tuple[tuple[Decision, ...], ...] = field(default=(), repr=False)
 
     @classmethod

@@ -21,7 +21,7 @@ from consilience.citest.question import Question
 from consilience.citest.result import CIResult, to_frame
 from consilience.errors import OptionError
 from consilience.iod.discover import Stage, discover
-from consilience.iod.discovery import QUESTIONS, Discovery
+from consilience.iod.discovery import Discovery, question_schema
 from consilience.iod.knowledge import Knowledge
 
 __all__ = ["NOT_ASKED", "Record", "RecordedTest", "redecide"]
@@ -157,4 +157,4 @@ def redecide(
     rows = [{"x": question.x, "y": question.y, "given": list(question.given)} for question in test.missing]
     # all tests that are there, used this time or not: whoever decides once more may need them
     tests = pl.concat([record.tests, to_frame(test.added)]) if test.added else record.tests
-    return replace(found, tests=tests, missing=pl.DataFrame(rows, schema=QUESTIONS))
+    return replace(found, tests=tests, missing=pl.DataFrame(rows, schema=question_schema()))

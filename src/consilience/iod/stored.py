@@ -9,7 +9,7 @@ import polars as pl
 
 from consilience.errors import ConsilienceError, OptionError
 from consilience.graph.graphs import PAG
-from consilience.iod.discovery import QUESTIONS, Discovery
+from consilience.iod.discovery import Discovery, question_schema
 from consilience.iod.evidence import Decision, Source
 from consilience.iod.redecide import Record
 from consilience.iod.resolution import Resolution
@@ -55,7 +55,7 @@ def discovery_of(told: Mapping[str, Any]) -> Discovery:
             disclosed=record.disclosed,
             resolution=_resolution(told["resolution"]),
             stopped=bool(told["stopped"]),
-            missing=pl.DataFrame(told["missing"], schema=QUESTIONS),
+            missing=pl.DataFrame(told["missing"], schema=question_schema()),
             _contradicted=tuple(tuple(decisions[place] for place in places) for places in given_up["by"]),
         )
     except (KeyError, TypeError, ValueError, IndexError, pl.exceptions.PolarsError, ConsilienceError) as error:

@@ -39,12 +39,15 @@ SHARED = ("arrow", "tail", EITHER, NO, UNKNOWN)
 """What MAGs may have at an end of an edge: a mark that they share, both, no edge; or nobody knows."""
 _ENDS = tuple(f"{mark}_at_{end}" for end in "xy" for mark in MARKS)
 _OF_MAGS = ("mark_at_x", "mark_at_y", "x_causes_y", "y_causes_x")
-_SCHEMA = (
-    {"x": pl.String, "y": pl.String, "edge": pl.String, "edge_share": pl.Float64}
-    | dict.fromkeys(_ENDS, pl.String)
-    | dict.fromkeys((f"share_{name}" for name in _ENDS), pl.Float64)
-    | dict.fromkeys(_OF_MAGS, pl.String)
-)
+
+
+def _schema() -> dict[str, Any]:
+    return (
+        {"x": pl.String, "y": pl.String, "edge": pl.String, "edge_share": pl.Float64}
+        | dict.fromkeys(_ENDS, pl.String)
+        | dict.fromkeys((f"share_{name}" for name in _ENDS), pl.Float64)
+        | dict.fromkeys(_OF_MAGS, pl.String)
+    )
 
 
 class SummaryEdge(NamedTuple):
@@ -157,7 +160,7 @@ class Summary:
                     row[f"{name}_at_{end}"], row[f"share_{name}_at_{end}"] = found(int(counts[mark, a, b]))
                 row[f"mark_at_{end}"] = _shared(row["edge"], {name: row[f"{name}_at_{end}"] for name in MARKS})
             rows.append(row | _causes(x, y, related))
-        return cls(names, total if complete else None, pl.DataFrame(rows, schema=_SCHEMA))
+        return cls(names, total if complete else None, pl.DataFrame(rows, schema=_schema()))
 
     @classmethod
     def from_statuses(
@@ -230,7 +233,7 @@ class Summary:
                 row |= {f"{mark}_at_{end}": None if (shared, status) == (EITHER, UNKNOWN) else status for mark, status in told.items()}
                 row[f"mark_at_{end}"] = follows if shared == UNKNOWN else shared
             rows.append(row | _causes(x, y, ancestors))
-        return cls(names, None, pl.DataFrame(rows, schema=_SCHEMA))
+        return cls(names, None, pl.DataFrame(rows, schema=_schema()))
 
     @classmethod
     def from_rows(cls, labels: Iterable[str], rows: Sequence[Mapping[str, Any]], *, count: int | None) -> Self:
@@ -261,7 +264,7 @@ class Summary:
         'A --> B in all'
         """
         names = tuple(sorted(labels))
-        frame = pl.DataFrame(rows, schema=_SCHEMA)
+        frame = pl.DataFrame(rows, schema=_schema())
         if frame.select("x", "y").rows() != list(combinations(names, 2)):
             raise OptionError(f"A summary has a row for every pair of its variables {', '.join(names)}, in their order; these rows do not.")
         return cls(names, count, frame)

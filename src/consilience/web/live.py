@@ -11,6 +11,7 @@ import contextlib
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -40,8 +41,14 @@ class Event:
 
     def encoded(self) -> bytes:
         """As it travels. JSON has no line ends in it, which would end the event."""
-        data: dict[str, Any] = {"target": self.target, "html": self.html}
-        return f"id: {self.number}\nevent: {self.kind}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n".encode()
+        return _encoded(self)
+
+
+@lru_cache(maxsize=64)
+def _encoded(event: Event) -> bytes:
+    """Kept for a while: all open pages of a study get the same event."""
+    data: dict[str, Any] = {"target": event.target, "html": event.html}
+    return f"id: {event.number}\nevent: {event.kind}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n".encode()
 
 
 def last_event(request: Request) -> int:

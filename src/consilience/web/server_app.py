@@ -26,6 +26,7 @@ from consilience.web.live import Streams
 from consilience.web.pages.result import result_routes
 from consilience.web.pages.server import account, audit, declaring, lobby, login, progress, result, studies, study
 from consilience.web.pages.server.board import Boards
+from consilience.web.pages.server.feed import Feeds
 from consilience.web.pages.server.visit import Pages, Visit, go
 from consilience.web.rendering import static_mount
 from consilience.web.security import Csrf, Shield
@@ -52,7 +53,8 @@ def with_pages(app: FastAPI) -> FastAPI:
     # a signature under a label that nothing else signs: a secret that is the same after a restart, so that open forms stay good
     secret = sha256(services.identity.sign(_CSRF))
     pages.state.pages = Pages(services, Csrf(secret), Streams(MOST_STREAMS), cookie, secure)
-    pages.state.boards = Boards(services)
+    pages.state.boards = boards = Boards(services)
+    pages.state.feeds = Feeds(boards, services.bell)
     # innermost: the bound on bodies and the log of requests are around pages, too
     app.user_middleware.append(Middleware(_Fork, pages=Shield(pages, hosts=hosts_of(services.config), links=True)))
     return app

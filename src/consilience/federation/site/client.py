@@ -25,8 +25,6 @@ from consilience.settings.terms import Terms
 __all__ = ["Client"]
 
 RARE = ("warn", "refuse")
-VARIABLES: dict[str, Any] = {"name": pl.String, "kind": pl.String, "because": pl.String, "levels": pl.List(pl.String)}
-VARIABLES |= {"rare": pl.List(pl.String), "missing": pl.Int64}
 
 
 class Client:
@@ -90,6 +88,8 @@ class Client:
     @property
     def variables(self) -> pl.DataFrame:
         """What this site measures: name, kind, why it is that kind, levels, those with few rows, missing values."""
+        text, texts = pl.String, pl.List(pl.String)
+        schema: dict[str, Any] = {"name": text, "kind": text, "because": text, "levels": texts, "rare": texts, "missing": pl.Int64}
         return pl.DataFrame(
             [
                 {
@@ -102,7 +102,7 @@ class Client:
                 }
                 for name, d in self.declarations.items()
             ],
-            schema=VARIABLES,
+            schema=schema,
         )
 
     def _rare(self, name: str) -> dict[str, int]:

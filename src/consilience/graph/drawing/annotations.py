@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.graph.drawing.routing import Box, along, leaving_box, points_of
+from consilience.graph.drawing.routing import Box, along, distances, leaving_boxes, points_of
 
 __all__ = ["place_notes"]
 
@@ -33,16 +33,19 @@ def place_notes(
     """
     points = points_of(curves)
     placed: dict[int, Box] = {}
-    for edge, (wide, high) in sizes.items():
-        a, b = ends[edge]
-        start, end = leaving_box(curves[edge], boxes[a], 0.0), 1.0 - leaving_box(curves[edge][::-1], boxes[b], 0.0)
+    noted = list(sizes)
+    touch = np.zeros(len(noted))
+    starts = leaving_boxes(curves[noted], [boxes[ends[edge][0]] for edge in noted], touch) if noted else touch
+    backs = leaving_boxes(curves[noted][:, ::-1], [boxes[ends[edge][1]] for edge in noted], touch) if noted else touch
+    for turn, (edge, (wide, high)) in enumerate(sizes.items()):
+        start, end = starts[turn], 1.0 - backs[turn]
         tried = [
-            (Box(x, y, wide, high, 0.0), 0.1 * turn + 0.15 * far)
+            (Box(x, y, wide, high, 0.0), 0.1 * away + 0.15 * far)
             for far, gap in enumerate(_GAPS)
-            for turn, place in enumerate(_PLACES)
+            for away, place in enumerate(_PLACES)
             for x, y in _beside(curves[edge], start + place * (end - start), wide, high, gap)
         ]
-        costs = [dear + _trouble(note, boxes, points, list(placed.values())) for note, dear in tried]
+        costs = _trouble([note for note, _ in tried], [*boxes, *placed.values()], points) + [dear for _, dear in tried]
         placed[edge] = tried[int(np.argmin(np.round(costs, 6)))][0]
     return placed
 
@@ -58,11 +61,16 @@ def _beside(curve: Floats, t: float, wide: float, high: float, gap: float) -> li
     return [(round(float(x), 2), round(float(y), 2)) for x, y in (here + off * normal, here - off * normal)]
 
 
-def _trouble(note: Box, boxes: Sequence[Box], points: Floats, notes: Sequence[Box]) -> float:
-    """How much stands in the way of a note: boxes and notes that it touches count most, then lines."""
-    apart = [max(abs(note.x - b.x) - note.wide - b.wide, abs(note.y - b.y) - note.high - b.high) for b in (*boxes, *notes)]
+def _trouble(notes: Sequence[Box], boxes: Sequence[Box], points: Floats) -> Floats:
+    """How much stands in the way of a note in each of these places: boxes and other notes that it touches count most, then lines."""
+    tried, others = np.array(notes), np.array(boxes)
+    apart = np.abs(tried[:, None, :2] - others[:, :2]) - tried[:, None, 2:4] - others[:, 2:4]
+    space = apart.max(axis=2)
     # Of several bad places the least bad is taken: what is covered counts by how much, a line through a note less than any box, and a
     # place far from the middle (0.1 a step, above) only where everything else is equal.
-    touched = sum(10.0 + min(-space, 20.0) for space in apart if space < _AIR)
-    spaces = note.distance(points).min(axis=1)
-    return float(touched + 3.0 * np.clip(1.0 - spaces / _AIR, 0.0, 3.0).sum())
+    touched = np.where(space < _AIR, 10.0 + np.minimum(-space, 20.0), 0.0).sum(axis=1)
+    reach = tried[:, 2:4] + _AIR
+    low, high = (tried[:, :2] - reach).min(axis=0), (tried[:, :2] + reach).max(axis=0)
+    near = points[((points >= low) & (points <= high)).all(axis=2).any(axis=1)]  # lines farther away count nothing
+    spaces = distances(tried, np.broadcast_to(near, (len(tried), *near.shape))).min(axis=2)
+    return np.asarray(touched + 3.0 * np.clip(1.0 - spaces / _AIR, 0.0, 3.0).sum(axis=1))

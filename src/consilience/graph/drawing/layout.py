@@ -32,6 +32,7 @@ LATTICE = 10.0
 _SLACK = 0.01  # of a pixel, for rounding
 _EFFORT = 2500  # penalties times starts that the local search improves: ten nodes get all 12, twenty get 4
 _SWEEPS = 14  # sparse graphs stand still after 5 to 12; a bound for the others
+_SWEPT = 20_000  # crossings beyond which one sweep over the nodes of a circle must do
 _CROWDED = 8000  # crossings and passings, as of 20 nodes with 120 edges: a search of four seconds no more readable than a circle
 
 
@@ -133,10 +134,11 @@ def _place_component(adjacent: Bools, half: Floats, forward: Bools) -> Floats:
     distance = _distances(adjacent)
     penalties = penalties_of(adjacent, half, forward, distance)
     stretch = penalties.length.min() + 2.0 * half.mean(axis=0)
-    starts = _starts(adjacent, forward, distance, penalties.crossings)
     size = len(penalties.crossings) + len(penalties.passings)
     crowded = size > _CROWDED or adjacent.sum() > max(0.65 * len(half) ** 2, 20)
-    turned = np.round(_turned(starts[:1] if crowded else starts, rotations=12 if size < 2000 else 4) * stretch, 3)
+    circle = _circle(_circle_order(adjacent, penalties.crossings))
+    starts = circle[None] if crowded else _starts(circle, adjacent, forward, distance)
+    turned = np.round(_turned(starts, rotations=12 if size < 2000 else 4) * stretch, 3)
     x, y = (np.ascontiguousarray(turned[..., axis].T) for axis in (0, 1))
     # Costs are rounded wherever they are compared: the last bits differ from machine to machine, and ties must not fall with them.
     best = np.argsort(np.round(cost_of(x, y, half, penalties), 6), kind="stable")
@@ -173,10 +175,9 @@ def _distances(adjacent: Bools) -> Floats:
     return distance
 
 
-def _starts(adjacent: Bools, forward: Bools, distance: Floats, crossings: Ints) -> Floats:
+def _starts(circle: Floats, adjacent: Bools, forward: Bools, distance: Floats) -> Floats:
     """Layouts in units of an edge: circles, and what stress majorisation makes of them, of layers and of random points."""
     n = len(adjacent)
-    circle = _circle(_circle_order(adjacent, crossings))
     # Of the circle in the given order only the majorised form is kept: as it is, it has no fewer crossings than the first. Random starts
     # find layouts to which neither circles nor layers lead.
     scattered = np.random.default_rng(n).random((5, n, 2)) * n**0.5
@@ -198,12 +199,12 @@ def _circle_order(adjacent: Bools, crossings: Ints) -> Ints:
     n = len(adjacent)
     order = np.arange(n)
     around = [(crossings[(crossings == node).any(axis=1)], np.flatnonzero(adjacent[node])) for node in range(n)]
-    for _ in range(6):
+    for _ in range(6 if len(crossings) < _SWEPT else 1):
         before = order
         for node, (rows, neighbours) in enumerate(around):
             rest = order[order != node]
             tried = np.stack([np.insert(rest, k, node) for k in range(n)])
-            place = np.argsort(tried, axis=1).T  # of every node (row) in every order (column)
+            place = np.argsort(tried, axis=1).T.astype(np.int16)  # of every node (row) in every order (column); small, to be compared fast
             a, b, c, d = place[rows.T]
             low, high = np.minimum(a, b), np.maximum(a, b)
             crossed = (((low < c) & (c < high)) != ((low < d) & (d < high))).sum(axis=0)

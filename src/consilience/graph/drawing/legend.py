@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -38,6 +39,7 @@ def draw_legend(entries: Sequence[Line | str], left: float, top: float, wide: fl
     return f'<g class="legend">{"".join(shapes)}</g>', Box(left + half_wide, top + half_high, half_wide, half_high, 0.0)
 
 
+@lru_cache(maxsize=256)
 def sample_picture(line: Line) -> str:
     """The sample of a line as a picture of its own, for a legend that is text. Where pictures are not seen, its words say it all.
 

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from consilience.graph.drawing.crowding import CLEARANCE
 
-__all__ = ["MARK", "Box", "along", "leaving_box", "leaving_point", "point_at", "points_of", "routes"]
+__all__ = ["MARK", "Box", "along", "distances", "leaving_boxes", "leaving_points", "points_at", "points_of", "routes"]
 
 Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
 
 MARK = 11.5
 """Length of the longest mark, an arrowhead."""
@@ -37,23 +38,36 @@ class Box(NamedTuple):
 
     def distance(self, points: Floats) -> Floats:
         """Distances of points from the border, negative inside."""
-        beyond = np.abs(points - (self.x, self.y)) - (self.wide - self.corner, self.high - self.corner)
-        outside = np.maximum(beyond, 0.0)
-        return np.asarray(np.hypot(outside[..., 0], outside[..., 1]) + np.minimum(beyond.max(axis=-1), 0.0) - self.corner)
+        found: Floats = distances(np.array([self]), points[None])[0]
+        return found
 
-    def towards(self, other: Box) -> Floats:
-        """Where a straight edge to another box starts: its centre, moved a bit if the box is long."""
-        room = np.array([self.wide - self.corner, self.high - self.corner])
-        return np.array([self.x, self.y]) + 0.5 * np.clip([other.x - self.x, other.y - self.y], -room, room)
+
+def distances(boxes: Floats, points: Floats) -> Floats:
+    """Distances of points from the borders of boxes: of each row of points from the box of that row, negative inside.
+
+    >>> distances(np.array([[0.0, 0.0, 20.0, 10.0, 5.0]]), np.array([[[0.0, 0.0], [30.0, 0.0]]])).tolist()
+    [[-10.0, 10.0]]
+    """
+    x, y, wide, high, corner = boxes.T.reshape(5, -1, *(1,) * (points.ndim - 2))
+    dx, dy = np.abs(points[..., 0] - x) - (wide - corner), np.abs(points[..., 1] - y) - (high - corner)
+    return np.asarray(np.hypot(np.maximum(dx, 0.0), np.maximum(dy, 0.0)) + np.minimum(np.maximum(dx, dy), 0.0) - corner)
+
+
+def _towards(boxes: Floats, others: Floats) -> Floats:
+    """Where straight edges to other boxes start: at the centre, moved a bit if the box is long."""
+    room = boxes[:, 2:4] - boxes[:, 4:]
+    return np.asarray(boxes[:, :2] + 0.5 * np.clip(others[:, :2] - boxes[:, :2], -room, room))
 
 
 _STEPS = np.linspace(0.0, 1.0, 41)  # of an edge of usual length, a point every two or three pixels
 _WEIGHTS = np.stack([(1.0 - _STEPS) ** 2, 2.0 * _STEPS * (1.0 - _STEPS), _STEPS**2], axis=1)
-_STRAIGHT = [(0.0, 0.5)]
-_BENDS = [(sign * bend, skew) for bend in (0.07, 0.13, 0.22, 0.34, 0.5) for skew in (0.5, 0.3, 0.7) for sign in (1, -1)]
+_STRAIGHT = (0.0, 0.5)
+_BENDS = np.array([_STRAIGHT, *((s * bend, skew) for bend in (0.07, 0.13, 0.22, 0.34, 0.5) for skew in (0.5, 0.3, 0.7) for s in (1, -1))])
 """Candidates: how far the middle of a curve is off the straight line, as a share of its length, and where along it."""
+_LEAST = 2.4 * 0.07  # what the slightest bend costs: with no more than that in its way, an edge that heeds boxes alone stays straight
 _ROOM = 10.0  # between the centre of a mark and another edge
 _EFFORT = 1000  # curves against which bent ones are compared, in all
+_MANY = 120  # edges beyond which there is no room for all marks: what bends for one is in the way of the next
 
 
 class _Curves(NamedTuple):
@@ -64,7 +78,7 @@ class _Curves(NamedTuple):
     marks: Floats
     bent: Floats
 
-    def take(self, rows: list[int]) -> _Curves:
+    def take(self, rows: Ints) -> _Curves:
         """Some of the curves."""
         return _Curves(*(part[rows] for part in self))
 
@@ -80,46 +94,52 @@ def routes(boxes: Sequence[Box], ends: Sequence[tuple[int, int]]) -> Floats:
     """
     if not ends:
         return np.zeros((0, 3, 2))
-    drawn = _Curves(*map(np.concatenate, zip(*(_curves(boxes[a], boxes[b], _STRAIGHT) for a, b in ends), strict=True)))
-    others = [[f for f in range(len(ends)) if f != e] for e in range(len(ends))]
-    trouble = []
-    for e, pair in enumerate(ends):
-        straight = drawn.take([e])
-        trouble.append(float(_near_boxes(straight, boxes, pair)[0] + _near_marks(straight, drawn.take(others[e]))[0]))
-    worst = sorted((e for e in range(len(ends)) if trouble[e] > 0.1), key=lambda e: (-round(trouble[e], 6), e))
+    around, of = np.array(boxes), np.array(ends)
+    drawn = _curves(around[of[:, 0]], around[of[:, 1]], np.tile(_STRAIGHT, (len(ends), 1)))
+    blocked = _blocked(drawn, around)
+    blocked[of.T, np.arange(len(ends))] = 0.0  # an edge is not in the way of its own boxes
+    at_boxes = blocked.sum(axis=0)
+    crowded = len(ends) > _MANY
+    trouble = at_boxes if crowded else at_boxes + _at_marks(drawn)
+    worst = sorted(np.flatnonzero(trouble > 0.1).tolist(), key=lambda e: (-round(float(trouble[e]), 6), e))
     for turn, e in enumerate(worst * 2):  # twice: what bends may make room for what has bent before it
-        hurried = turn * len(ends) > _EFFORT
+        hurried = crowded or turn * len(ends) > _EFFORT
         if hurried and turn >= len(worst):
             break
-        best = _best_curve(boxes, ends[e], None if hurried else drawn.take(others[e]))
+        if hurried and at_boxes[e] <= _LEAST:
+            continue
+        others = None if hurried else drawn.take(np.flatnonzero(np.arange(len(ends)) != e))
+        best = _best_curve(around, ends[e], others)
         for part, chosen in zip(drawn, best, strict=True):
             part[e] = chosen[0]
     return drawn.control
 
 
-def _best_curve(boxes: Sequence[Box], ends: tuple[int, int], others: _Curves | None) -> _Curves:
-    tried = _curves(boxes[ends[0]], boxes[ends[1]], _STRAIGHT + _BENDS)
-    cost = _near_boxes(tried, boxes, ends) + tried.bent
+def _best_curve(boxes: Floats, ends: tuple[int, int], others: _Curves | None) -> _Curves:
+    a, b = (np.repeat(boxes[end, None], len(_BENDS), axis=0) for end in ends)
+    tried = _curves(a, b, _BENDS)
+    cost = _blocked(tried, np.delete(boxes, ends, axis=0)).sum(axis=0) + tried.bent
     if others is not None:
         cost += 2.0 * _near_marks(tried, others)
-        promising = np.argsort(np.round(cost, 6), kind="stable")[:12].tolist()  # crossings are slow to count
+        promising = np.argsort(np.round(cost, 6), kind="stable")[:12]  # crossings are slow to count
         tried, cost = tried.take(promising), cost[promising]
         cost += 0.7 * _crossings(tried, others)
-    return tried.take([int(np.argmin(np.round(cost, 6)))])
+    return tried.take(np.argmin(np.round(cost, 6), keepdims=True))
 
 
-def _curves(a: Box, b: Box, bends: Sequence[tuple[float, float]]) -> _Curves:
-    tail, head = a.towards(b), b.towards(a)
+def _curves(a: Floats, b: Floats, bends: Floats) -> _Curves:
+    """Curves from boxes to boxes, each bent in its way."""
+    tail, head = _towards(a, b), _towards(b, a)
     line = head - tail
-    normal = np.array([-line[1], line[0]])
-    control = np.array([[tail, tail + skew * line + 2.0 * bend * normal, head] for bend, skew in bends])
+    normal = np.stack([-line[:, 1], line[:, 0]], axis=1)
+    bend, skew = bends.T[..., None]
+    control = np.stack([tail, tail + skew * line + 2.0 * bend * normal, head], axis=1)
     all_points = _WEIGHTS @ control
-    start, end = _exits(a.distance(all_points)), 1.0 - _exits(b.distance(all_points)[:, ::-1])
+    start, end = _exits(distances(a, all_points)), 1.0 - _exits(distances(b, all_points)[:, ::-1])
     points = along(control, start[:, None] + (end - start)[:, None] * _STEPS)
     mark = 0.5 * MARK * (end - start) / np.hypot(*np.moveaxis(np.diff(points, axis=1), -1, 0)).sum(axis=1)
     marks = along(control, np.stack([start + mark, end - mark], axis=1))
-    bent = np.array([2.4 * abs(bend) + 0.1 * abs(skew - 0.5) for bend, skew in bends])
-    return _Curves(control, points, marks, bent)
+    return _Curves(control, points, marks, 2.4 * np.abs(bends[:, 0]) + 0.1 * np.abs(bends[:, 1] - 0.5))
 
 
 def _exits(distances: Floats) -> Floats:
@@ -130,18 +150,18 @@ def _exits(distances: Floats) -> Floats:
     return np.asarray((last + inside / (inside - outside)) * _STEPS[1])
 
 
-def _near_boxes(curves: _Curves, boxes: Sequence[Box], ends: tuple[int, int]) -> Floats:
-    """How much each curve is in the way of boxes that are not its own."""
-    others = [box for node, box in enumerate(boxes) if node not in ends]
-    if not others:
-        return np.zeros(len(curves.control))
-    x, y, wide, high, corner = np.array(others).T[:, :, None, None]
-    # Box.distance of all boxes at once: of thirty there is more calling than computing otherwise
-    dx = np.abs(curves.points[..., 0] - x) - (wide - corner)
-    dy = np.abs(curves.points[..., 1] - y) - (high - corner)
-    distances = np.hypot(np.maximum(dx, 0.0), np.maximum(dy, 0.0)) + np.minimum(np.maximum(dx, dy), 0.0) - corner
-    space = distances.min(axis=2)
-    return np.asarray((2.0 * np.clip(1.0 - space / CLEARANCE, 0.0, 2.0) ** 2 + 3.0 * (space < 5.0)).sum(axis=0))
+def _blocked(curves: _Curves, boxes: Floats) -> Floats:
+    """How much each curve (second dimension) is in the way of each box (first dimension)."""
+    space = distances(boxes, np.broadcast_to(curves.points, (len(boxes), *curves.points.shape))).min(axis=2)
+    return np.asarray(2.0 * np.clip(1.0 - space / CLEARANCE, 0.0, 2.0) ** 2 + 3.0 * (space < 5.0))
+
+
+def _at_marks(curves: _Curves) -> Floats:
+    """How much each of the curves is in the way of the marks of the others, and they in the way of its marks."""
+    n = len(curves.control)
+    lacking = np.maximum(1.0 - _gaps(curves, curves.marks.reshape(-1, 2)).reshape(n, n, 2) / _ROOM, 0.0) ** 2
+    lacking[np.arange(n), np.arange(n)] = 0.0
+    return np.asarray(lacking.sum(axis=(1, 2)) + lacking.sum(axis=(0, 2)))
 
 
 def _near_marks(curves: _Curves, others: _Curves) -> Floats:
@@ -189,27 +209,42 @@ def along(control: Floats, t: Floats) -> Floats:
     return np.asarray(left**2 * a + 2.0 * left * right * b + right**2 * c)
 
 
-def point_at(curve: Floats, t: float) -> Floats:
-    """The point of one curve at one parameter."""
-    return np.asarray(along(curve[None], np.array([[t]]))[0, 0])
+def points_at(curves: Floats, t: Floats) -> Floats:
+    """The point of every curve at its parameter.
+
+    >>> points_at(np.array([[[0.0, 0.0], [5.0, 5.0], [10.0, 0.0]]]), np.array([0.5])).tolist()
+    [[5.0, 2.5]]
+    """
+    return along(curves, t[:, None])[:, 0]
 
 
-def _last(curve: Floats, start: float, inside: Callable[[Floats], NDArray[np.bool_]]) -> float:
-    """The last parameter from ``start`` on at which the curve is inside, to a ten-millionth of its length."""
-    low, high = start, 1.0
+def _last(curves: Floats, start: Floats, inside: Callable[[Floats], NDArray[np.bool_]]) -> Floats:
+    """The last parameter from ``start`` on at which each curve is inside, to a ten-millionth of its length."""
+    rows = np.arange(len(curves))
+    low, high = start, np.ones_like(start)
     for _ in range(5):
-        steps = np.linspace(low, high, 33)
-        last = int(np.flatnonzero(inside(along(curve[None], steps[None])[0]))[-1])
-        low, high = float(steps[last]), float(steps[min(last + 1, 32)])
+        steps = np.linspace(low, high, 33, axis=1)
+        last = 32 - np.argmax(inside(along(curves, steps))[:, ::-1], axis=1)
+        low, high = steps[rows, last], steps[rows, np.minimum(last + 1, 32)]
     return low
 
 
-def leaving_box(curve: Floats, box: Box, distance: float) -> float:
-    """Where a curve that starts in the box is at this distance from its border."""
-    return _last(curve, 0.0, lambda points: box.distance(points) <= distance)
+def leaving_boxes(curves: Floats, boxes: Sequence[Box], distance: Floats) -> Floats:
+    """Where curves that start in boxes are at these distances from their borders.
+
+    >>> curves = np.array([[[0.0, 0.0], [50.0, 0.0], [100.0, 0.0]]])
+    >>> leaving_boxes(curves, [Box(0.0, 0.0, 15.0, 15.0, 15.0)], np.array([10.0])).round(6).tolist()
+    [0.25]
+    """
+    rows = np.array(boxes)
+    return _last(curves, np.zeros(len(curves)), lambda points: distances(rows, points) <= distance[:, None])
 
 
-def leaving_point(curve: Floats, t: float, distance: float) -> float:
-    """Where the curve is at this distance from its point at t."""
-    x, y = point_at(curve, t)
-    return _last(curve, t, lambda points: np.asarray(np.hypot(points[:, 0] - x, points[:, 1] - y) <= distance))
+def leaving_points(curves: Floats, t: Floats, distance: Floats) -> Floats:
+    """Where curves are at these distances from their points at t.
+
+    >>> leaving_points(np.array([[[0.0, 0.0], [50.0, 0.0], [100.0, 0.0]]]), np.array([0.1]), np.array([20.0])).round(6).tolist()
+    [0.3]
+    """
+    x, y = points_at(curves, t).T[..., None]
+    return _last(curves, t, lambda points: np.asarray(np.hypot(points[..., 0] - x, points[..., 1] - y) <= distance[:, None]))

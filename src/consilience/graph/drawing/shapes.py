@@ -16,10 +16,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.graph.drawing.lettering import FONT, LINE, escaped
-from consilience.graph.drawing.routing import MARK, Box, leaving_box, leaving_point, point_at, points_of
+from consilience.graph.drawing.routing import MARK, Box, leaving_boxes, leaving_points, points_at, points_of
 from consilience.graph.marks import ARROW, CIRCLE, TAIL
 
-__all__ = ["DASHED", "DOTTED", "OPEN", "SOLID", "STYLE", "Line", "edge_shape", "mark_name", "node_shape", "note_shape", "text_shape"]
+__all__ = [
+    "DASHED",
+    "DOTTED",
+    "OPEN",
+    "SOLID",
+    "STYLE",
+    "Line",
+    "edge_shape",
+    "edge_shapes",
+    "mark_name",
+    "node_shape",
+    "note_shape",
+    "text_shape",
+]
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -87,43 +100,74 @@ def edge_shape(line: Line, curve: Floats, box_a: Box, box_b: Box) -> str:
     >>> '<path class="line" d="M15.00 0.00 L74.50 0.00"/>' in shape
     True
     """
-    colour = _BLUE if line.at_a == line.at_b == ARROW else _INK
-    start, mark_a = _mark(line.at_a, curve, box_a, colour)
-    back, mark_b = _mark(line.at_b, curve[::-1], box_b, colour)
+    return edge_shapes([line], curve[None], [(box_a, box_b)])[0]
+
+
+def edge_shapes(lines: Sequence[Line], curves: Floats, boxes: Sequence[tuple[Box, Box]]) -> list[str]:
+    """Edges along their curves, each between its two boxes. All at once: where their marks end is sought for all of them together.
+
+    >>> edge_shapes([], np.zeros((0, 3, 2)), [])
+    []
+    """
+    if not lines:
+        return []
+    colours = [_BLUE if line.at_a == line.at_b == ARROW else _INK for line in lines]
+    start, marks_a = _marks([line.at_a for line in lines], curves, [a for a, _ in boxes], colours)
+    back, marks_b = _marks([line.at_b for line in lines], curves[:, ::-1], [b for _, b in boxes], colours)
     end = 1.0 - back
     # What lies between two parameters of a quadratic curve is one, too; ``bend`` is its control point. To hide the rest under boxes and
     # hollow marks instead would need a background colour, which the picture does not have.
-    a, b = point_at(curve, start), point_at(curve, end)
-    bend = (1.0 - start) * (1.0 - end) * curve[0] + ((1.0 - start) * end + start * (1.0 - end)) * curve[1] + start * end * curve[2]
-    straight = abs(float(np.linalg.det(np.stack([b - a, bend - a])))) < 1e-6
-    path = f"M{_xy(a)} L{_xy(b)}" if straight else f"M{_xy(a)} Q{_xy(bend)} {_xy(b)}"
+    a, b = points_at(curves, start), points_at(curves, end)
+    s, e = start[:, None], end[:, None]
+    bend = (1.0 - s) * (1.0 - e) * curves[:, 0] + ((1.0 - s) * e + s * (1.0 - e)) * curves[:, 1] + s * e * curves[:, 2]
+    seen = np.stack([a, bend, b], axis=1)
+    return [_edge(*row) for row in zip(lines, colours, seen, marks_a, marks_b, strict=True)]
+
+
+def _edge(line: Line, colour: str, curve: Floats, mark_a: str, mark_b: str) -> str:
+    """An edge, of which this part of its curve can be seen."""
+    (ax, ay), (bx, by), (cx, cy) = curve.tolist()
+    straight = abs((cx - ax) * (by - ay) - (cy - ay) * (bx - ax)) < 1e-6
+    path = f"M{ax:.2f} {ay:.2f} " + (f"L{cx:.2f} {cy:.2f}" if straight else f"Q{bx:.2f} {by:.2f} {cx:.2f} {cy:.2f}")
     return (
         f'<g class="edge" data-from="{escaped(line.a)}" data-to="{escaped(line.b)}" data-mark-from="{_NAMES[line.at_a]}"'
         f' data-mark-to="{_NAMES[line.at_b]}" stroke="{colour}" stroke-width="{STROKE}" fill="none">'
         f"<title>{escaped(line.words)}</title>"
-        f'<path class="line" d="{path}"{_dashes(line.pattern, np.stack([a, bend, b]))}/>{mark_a}{mark_b}</g>'
+        f'<path class="line" d="{path}"{_dashes(line.pattern, curve)}/>{mark_a}{mark_b}</g>'
     )
 
 
-def _mark(mark: int, curve: Floats, box: Box, colour: str) -> tuple[float, str]:
-    """The mark at the box in which the curve starts, and the parameter at which its line starts."""
-    if mark == CIRCLE:
-        centre = leaving_box(curve, box, RADIUS + STROKE)
-        x, y = point_at(curve, centre)
-        return leaving_point(curve, centre, RADIUS), f'<circle class="mark circle" cx="{x:.2f}" cy="{y:.2f}" r="{RADIUS}"/>'
-    tip = leaving_box(curve, box, 0.0 if mark != OPEN else STROKE)
+_GAP = {CIRCLE: RADIUS + STROKE, OPEN: STROKE, ARROW: 0.0, TAIL: 0.0}
+_LENGTH = {CIRCLE: RADIUS, OPEN: DIAMOND[0], ARROW: MARK, TAIL: 0.0}
+"""Between a box and its mark, or the centre of a circle; and from there to where the mark ends."""
+
+
+def _marks(marks: Sequence[int], curves: Floats, boxes: Sequence[Box], colours: Sequence[str]) -> tuple[Floats, list[str]]:
+    """The marks at the boxes in which the curves start, and the parameters at which their lines start."""
+    length = np.array([_LENGTH[mark] for mark in marks])
+    tip = leaving_boxes(curves, boxes, np.array([_GAP[mark] for mark in marks]))
+    rear = leaving_points(curves, tip, length)
+    arrow, tail = (np.array([mark == kind for mark in marks]) for kind in (ARROW, TAIL))
+    # the line goes a bit into an arrowhead, lest there be a gap between them
+    start = np.where(arrow, leaving_points(curves, tip, np.maximum(length - 1.0, 0.0)), np.where(tail, tip, rear))
+    points, backs = points_at(curves, tip), points_at(curves, rear)
+    return start, [_mark(*row) for row in zip(marks, points, backs, colours, strict=True)]
+
+
+def _mark(mark: int, point: Floats, back: Floats, colour: str) -> str:
+    """A mark from its tip, or its centre, to its end."""
     if mark == TAIL:
-        return tip, ""
+        return ""
+    if mark == CIRCLE:
+        return f'<circle class="mark circle" cx="{point[0]:.2f}" cy="{point[1]:.2f}" r="{RADIUS}"/>'
     length, wide = DIAMOND if mark == OPEN else (MARK, HALF_HEAD)
-    rear = leaving_point(curve, tip, length)
-    point, back = point_at(curve, tip), point_at(curve, rear)
     across = wide * (back - point)[::-1] * (1.0, -1.0) / length
     if mark == OPEN:
         middle = 0.5 * (point + back)
         diamond = f"M{_xy(point)} L{_xy(middle + across)} L{_xy(back)} L{_xy(middle - across)} Z"
-        return rear, f'<path class="mark open" d="{diamond}" stroke="{_GREY}"/>'
+        return f'<path class="mark open" d="{diamond}" stroke="{_GREY}"/>'
     head = f"M{_xy(point)} L{_xy(back + across)} L{_xy(back - across)} Z"
-    return leaving_point(curve, tip, length - 1.0), f'<path class="mark arrow" d="{head}" fill="{colour}" stroke="none"/>'
+    return f'<path class="mark arrow" d="{head}" fill="{colour}" stroke="none"/>'
 
 
 def _dashes(pattern: str, curve: Floats) -> str:

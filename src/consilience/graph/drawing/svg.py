@@ -22,7 +22,7 @@ from consilience.graph.drawing.layout import place, separate
 from consilience.graph.drawing.legend import draw_legend
 from consilience.graph.drawing.lettering import FONT, escaped, half_sizes, lines_of, text_width
 from consilience.graph.drawing.routing import Box, points_of, routes
-from consilience.graph.drawing.shapes import STYLE, Line, edge_shape, mark_name, node_shape, note_shape
+from consilience.graph.drawing.shapes import STYLE, Line, edge_shapes, mark_name, node_shape, note_shape
 from consilience.graph.marks import ARROW
 from consilience.graph.mixed import MixedGraph
 from consilience.graph.views import Positions, register_painter
@@ -35,8 +35,8 @@ CORNER = 15.0
 FRAME = 8.0
 NOTE = 12.0
 """Height of the letters of a note."""
-MOST_NOTES = 80
-"""More notes than these would cover each other, and take seconds to place; what they say stands in the title of each edge."""
+MOST_NOTES, MOST_NOTED = 80, 120
+"""More notes than these, or beside more edges, would cover each other and take seconds to place; the title of each edge says the same."""
 LEGEND = (14.0, 360.0)
 """Space above a legend, and the width that it has at least."""
 _ALONE = "svg.consilience-graph:root{color-scheme:light dark}"  # in a file of its own, the browser's page has a scheme too
@@ -101,8 +101,8 @@ def draw(
     boxes = [Box(*row) for row in np.column_stack([centres, half, corners]).tolist()]
     curves = routes(boxes, ends)
     sizes = {e: (0.5 * text_width(line.note) * NOTE / FONT, 0.45 * NOTE) for e, line in enumerate(lines) if line.note}
-    notes = place_notes(boxes, ends, curves, sizes if len(sizes) <= MOST_NOTES else {})
-    shapes = [edge_shape(line, curve, boxes[a], boxes[b]) for line, curve, (a, b) in zip(lines, curves, ends, strict=True)]
+    notes = place_notes(boxes, ends, curves, sizes if len(sizes) <= MOST_NOTES and len(lines) <= MOST_NOTED else {})
+    shapes = edge_shapes(lines, curves, [(boxes[a], boxes[b]) for a, b in ends])
     shapes += [node_shape(label, rows, box) for label, rows, box in zip(labels, texts, boxes, strict=True)]
     shapes += [note_shape(lines[e], note, NOTE) for e, note in notes.items()]
     low, high = _extent([*boxes, *notes.values()], curves)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from consilience.graph.drawing.svg import to_svg
 from consilience.graph.graphs import PAG
 from consilience.iod.report.html import Html, el, join
@@ -32,6 +34,7 @@ _DECISIONS = (
 )
 
 
+@cache
 def reading() -> Html:
     """How to read marks, list and summary.
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from consilience.iod import Discovery
+from consilience.iod.report.graphs import common_positions
 from consilience.service.contract import Contract
 
 __all__ = ["DOCUMENTS", "documents_of"]
@@ -25,8 +26,10 @@ def documents_of(found: Discovery, contract: Contract, sites: tuple[str, ...], r
     settings = contract.settings
     study = {"id": contract.study, "name": contract.name, "sites": list(sites), "rounds": rounds, "bytes": size}
     head = {"study": study, "method": settings.method.value, "site_effects": settings.site_effects.value}
+    # where the variables stand in drawings takes longest to find: it is found once, and whoever opens the result need not wait for it
+    layout = {"layout": {name: list(point) for name, point in common_positions(found).items()}}
     # allow_nan: JSON has no NaN, and Python would write one that no other program reads; plain() has replaced them
-    body = json.dumps(plain({**head, **found.to_dict()}), indent=1, ensure_ascii=False, allow_nan=False)
+    body = json.dumps(plain({**head, **found.to_dict(), **layout}), indent=1, ensure_ascii=False, allow_nan=False)
     flat = found.tests.with_columns(found.tests["given"].list.join(","))  # CSV has no lists
     return [("result.json", body.encode()), ("tests.csv", flat.write_csv().encode()), ("report.html", _report(found))]
 

@@ -7,9 +7,10 @@ import json
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -22,7 +23,7 @@ from consilience.web.pages.result.choice import Choice, choose
 from consilience.web.pages.result.source import ResultSource
 from consilience.web.pages.result.view import View
 
-__all__ = ["Alpha", "Desk", "Prepared", "read_alpha"]
+__all__ = ["FARTHEST", "Alpha", "Desk", "Prepared", "read_alpha"]
 
 KEPT = 24
 """Results that are kept, with those at other levels: some megabytes each."""
@@ -33,6 +34,8 @@ SECONDS = 10.0
 PATIENCE = 30.0
 """Seconds that somebody waits for others' recomputations before being asked to come back."""
 LOWEST, HIGHEST = 1e-6, 0.5
+FARTHEST = 1e5
+"""Pixels from the middle: no variable stands farther away."""
 
 
 @dataclass(frozen=True)
@@ -159,8 +162,22 @@ def _read(source: ResultSource) -> Prepared:
     body = source.document("result.json")
     if body is None:
         raise HTTPException(404, "This study has no result.")
-    found = Discovery.from_dict(json.loads(body))
-    return _warmed(Prepared(found, found))
+    told = json.loads(body)
+    found = Discovery.from_dict(told)
+    made = Prepared(found, found)
+    if positions := _stored(told.get("layout"), found.summary.labels):
+        made.__dict__["positions"] = positions
+    return _warmed(made)
+
+
+def _stored(layout: Any, labels: Sequence[str]) -> Positions | None:
+    """The layout that a result brings with it; None unless it has a place on a page for every variable."""
+    if not isinstance(layout, dict) or set(layout) != set(labels):
+        return None
+    places = {name: (x, y) for name in labels if isinstance(layout[name], list) and len(layout[name]) == 2 for x, y in [layout[name]]}
+    numbers = [one for place in places.values() for one in place]
+    sound = all(isinstance(one, int | float) and abs(one) <= FARTHEST for one in numbers)
+    return places if sound and len(places) == len(labels) else None
 
 
 def _warmed(made: Prepared) -> Prepared:

@@ -22,15 +22,13 @@ from consilience.web.pages.result.choice import choose
 from consilience.web.pages.result.exports import EXPORTS, exports_of
 from consilience.web.pages.result.links import Links
 from consilience.web.pages.result.listing import Listing
-from consilience.web.pages.result.prepared import Alpha, Desk, Prepared, read_alpha
+from consilience.web.pages.result.prepared import FARTHEST, Alpha, Desk, Prepared, read_alpha
 from consilience.web.pages.result.source import Load, ResultSource
 from consilience.web.pages.result.view import View
 
 __all__ = ["result_routes"]
 
 DOCUMENTS = {"result.json": "application/json", "tests.csv": "text/csv; charset=utf-8", "report.html": "text/html; charset=utf-8"}
-FARTHEST = 1e5
-"""Pixels: nobody drags a variable farther."""
 
 
 class _Asked(NamedTuple):

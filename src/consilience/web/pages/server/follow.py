@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+import random
 import time
 from collections.abc import AsyncIterator, Callable
 
@@ -15,14 +15,11 @@ from consilience.service.errors import TokenError
 from consilience.service.store import Principal, State, TokenKind
 from consilience.web.live import Event, last_event
 from consilience.web.pages.server.board import Boards, Standing
+from consilience.web.pages.server.feed import Feeds
 from consilience.web.pages.server.visit import HOME, Visit
 
 __all__ = ["Parts", "boards_of", "events_of", "follow"]
 
-PAUSE_SECONDS = 0.5
-"""Between two looks of one page: a run has many rounds a second, and people read one."""
-LOOK_SECONDS = 0.4
-"""After the pause, at the latest; the bell is for being earlier, and may ring between a look and the wait for it."""
 ASK_SECONDS = 10.0
 """Between checks that whoever looks still may: the session may have ended, the site been removed."""
 Parts = Callable[[Visit, Standing], list[tuple[str, str]]]
@@ -36,41 +33,54 @@ def boards_of(request: Request) -> Boards:
     return found
 
 
-async def follow(request: Request, parts: Parts, *, owner: bool = False) -> Response:
-    """The events of a page. They end when the study does, or the session."""
-    visit = await run_in_threadpool(Visit.of, request)
-    if visit.who == Principal():
-        raise HTTPException(401, "Log in again.")
-    row = await run_in_threadpool(lambda: visit.study if owner else visit.shared)
-    return visit.pages.streams.respond(events_of(visit, row.id, last_event(request), parts))
+async def follow(request: Request, parts: Parts | None = None, *, owner: bool = False) -> Response:
+    """The events of a page: those of its own ``parts``, or of the board that all pages of a study share. They end with study or session."""
+
+    def enter() -> tuple[Visit, str, Standing | None]:
+        visit = Visit.of(request)
+        if visit.who == Principal():
+            raise HTTPException(401, "Log in again.")
+        study = (visit.study if owner else visit.shared).id
+        return visit, study, boards_of(request).standing(study)
+
+    # one step into a thread for all of it: when a run begins, all its pages come at once
+    visit, study, standing = await run_in_threadpool(enter)
+    return visit.pages.streams.respond(events_of(visit, study, last_event(request), parts, standing))
 
 
-async def events_of(visit: Visit, study: str, after: int, parts: Parts) -> AsyncIterator[Event]:
-    """What changes after an event, until there is nothing more to come."""
-    boards, bell = boards_of(visit.request), visit.services.bell
+async def events_of(
+    visit: Visit, study: str, after: int, parts: Parts | None = None, standing: Standing | None = None
+) -> AsyncIterator[Event]:
+    """What changes after an event, until there is nothing more to come. ``standing`` is what whoever may look has just seen."""
+    feeds: Feeds = visit.request.app.state.feeds
     state: State | None = None
-    asked, shown = 0.0, time.monotonic()
-    while True:
-        standing = await run_in_threadpool(boards.standing, study)
-        if time.monotonic() - asked >= ASK_SECONDS:
-            asked = time.monotonic()
-            if not await run_in_threadpool(_may_look, visit, study):
-                standing = None
-        if standing is None:
-            yield Event("go", HOME)
-            return
-        if standing.number > after or (standing.state is State.RUNNING and standing.at > shown):
-            after, shown = max(after, standing.number), standing.at
-            for target, html in await run_in_threadpool(parts, visit, standing):
-                yield Event("replace", target, html, after)
-        if state is not None and standing.state is not state:  # a page of another state: its words and its buttons are others
-            yield Event("go", f"{HOME}/{study}", number=after)
-            return
-        if standing.state.is_over:
-            return
-        state = standing.state
-        await asyncio.sleep(PAUSE_SECONDS)
-        await bell.wait(study, LOOK_SECONDS)
+    asked, shown = time.monotonic() if standing else 0.0, time.monotonic()
+    async with feeds.following(study) as feed:
+        standing = standing or await run_in_threadpool(boards_of(visit.request).standing, study)
+        while True:
+            now = time.monotonic()
+            if now - asked >= ASK_SECONDS:
+                # pages that were opened together do not ask together for ever: each time they are a bit farther apart
+                asked = now - random.uniform(0.0, 0.5 * ASK_SECONDS)  # noqa: S311  nothing secret
+                if not await run_in_threadpool(_may_look, visit, study):
+                    standing = None
+            if standing is None:
+                yield Event("go", HOME)
+                return
+            if standing.number > after or (standing.state is State.RUNNING and standing.at > shown):
+                after, shown = max(after, standing.number), standing.at
+                told = [("board", standing.html)] if parts is None else await run_in_threadpool(parts, visit, standing)
+                for target, html in told:
+                    yield Event("replace", target, html, after)
+            if state is not None and standing.state is not state:  # a page of another state: its words and its buttons are others
+                yield Event("go", f"{HOME}/{study}", number=after)
+                return
+            if standing.state.is_over:
+                return
+            state, latest = standing.state, standing.at
+            standing = await feed.next()
+            while standing is not None and standing.at < latest:  # from a look that began before this page's own
+                standing = await feed.next()
 
 
 def _may_look(visit: Visit, study: str) -> bool:

@@ -28,7 +28,7 @@ def _progress(visit: Visit) -> Response:
 
 async def live(request: Request) -> Response:
     """The events of the page. What they show was made once, for all who look."""
-    return await follow(request, lambda _visit, standing: [("board", standing.html)])
+    return await follow(request)
 
 
 progress = shows(_progress, owner=False)

@@ -1,0 +1,62 @@
+"""Packages that are loaded when they are first used, so that an app shows its first page before it can compute."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from threading import Lock
+from types import ModuleType
+from typing import Any
+
+__all__ = ["load_later", "load_now"]
+
+_lock = Lock()
+_waiting: dict[str, _Later] = {}
+
+
+class _Later(ModuleType):
+    """Stands for a package until something of it is asked for. Python's own ``LazyLoader`` loads as soon as somebody imports it."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.__spec__ = ModuleSpec(name, None)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # asked for by whoever looks at modules, such as a reloader or a debugger
+            raise AttributeError(name)
+        return getattr(_load(self), name)
+
+
+def load_later(names: Iterable[str]) -> None:
+    """Let each of these packages wait until it is used. Those that were imported before stay as they are.
+
+    >>> load_later(["json", "colorsys"])
+    >>> import colorsys
+    >>> colorsys.rgb_to_hsv(1.0, 1.0, 1.0)
+    (0.0, 0.0, 1.0)
+    """
+    for name in names:
+        if name not in sys.modules:
+            sys.modules[name] = _waiting[name] = _Later(name)
+
+
+def load_now() -> None:
+    """Load all that still wait.
+
+    >>> load_now()
+    """
+    for later in list(_waiting.values()):
+        _load(later)
+
+
+def _load(later: _Later) -> ModuleType:
+    name = later.__name__
+    with _lock:  # not around the import, which waits for others in its own way: two threads that come here at once import once
+        if sys.modules.get(name) is later:
+            del sys.modules[name]
+    found = import_module(name)
+    later.__dict__.update({key: value for key, value in vars(found).items() if key != "__name__"})
+    _waiting.pop(name, None)
+    return found

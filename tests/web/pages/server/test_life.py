@@ -47,7 +47,9 @@ def test_from_a_new_study_to_a_cancelled_one(ada: Browser) -> None:
         join(ada, study, site)
     assert "consilience-invitation" not in ada.get(f"{page}/lobby").text
     assert ada.act(study, "start").headers["location"] == f"{page}/progress"
-    assert "waiting for the sites' consent: marburg, muenster" in words(ada.get(f"{page}/progress"))
+    waiting = words(ada.get(f"{page}/progress"))
+    assert "Every site's owner is asked for consent" in waiting
+    assert "waiting for the sites' consent: marburg, muenster" in waiting
     assert ada.act(study, "cancel").status_code == 303
     assert "cancelled Its owner ended it." in words(ada.get(page))
     log = words(ada.get(f"{page}/audit"))

@@ -162,5 +162,6 @@ def page(
         "desk": desk_of(request),
         "title": title,
         "troubles": troubles,
+        "over": desk_of(request).over,
     }
     return render(f"site/{template}", status, **found, **values)

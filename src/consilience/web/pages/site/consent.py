@@ -29,6 +29,8 @@ async def show(request: Request) -> Response:
             await desk.look()
         except ConsilienceError as error:
             return page(request, "unreachable.html", "The study cannot be reached", status=502, words=str(error), back="/consent")
+    if desk.over:
+        return see("/run")
     if not _ready(desk):
         return see("/leaving" if desk.fit_confirmed else "/fit")
     return _page(request)
@@ -83,6 +85,8 @@ async def answer(request: Request) -> Response:
     form = await form_of(request)
     session = desk.session
     pending = session.pending if session is not None else None
+    if desk.over:
+        return see("/run")
     if desk.table is None or desk.study is None or not _ready(desk):
         return see("/")
     offer, _ = _asked(desk)

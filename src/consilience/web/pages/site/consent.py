@@ -98,7 +98,7 @@ async def answer(request: Request) -> Response:
         return see("/consent/given")
     if form.text("reference") != (offer.reference if offer else ""):
         return _page(request, Trouble("", "What the study asks for has changed while you read. Read it again; nothing was sent."))
-    if form.text("name") != desk.site:
+    if form.text("name").split() != desk.site.split():  # pages show several spaces as one
         return _page(request, Trouble("name", f"Type the name of this site as the study has it: {desk.site}"))
     try:
         await desk.agree(offer)

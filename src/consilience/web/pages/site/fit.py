@@ -74,8 +74,8 @@ async def change(request: Request) -> Response:
     matches = desk.matches()
     what = form.text("do")
     if what == "withhold" or form.flag("continue"):
-        names = {match.variable.name for match in matches}
-        desk.withhold(set(form.many("withheld")) & names)
+        kept = set(form.many("withheld"))
+        desk.withhold({match.variable.name for match in matches if match.variable.name.strip() in kept})
         if not form.flag("continue"):
             return see("/fit")
         if desk.offer is not None and not desk.fits():

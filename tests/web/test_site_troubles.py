@@ -114,6 +114,7 @@ def test_a_study_that_is_cancelled_while_it_runs(server: Server, folders: list[P
         assert "This site had not agreed to it" in late
         assert "Go on" not in late
         assert second.http.get("/consent").url.path == "/run"
+        assert "typing this site’s name. The study is cancelled" in words_of(second.get("/"))
 
 
 def started(server: Server, study: str, first: Browser, second: Browser) -> None:

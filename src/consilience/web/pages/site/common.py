@@ -112,6 +112,8 @@ def _consent(desk: SiteDesk, *, rehearsed: bool) -> Task:
         return Task("Consent", "/consent", hint, "Your answer is needed", "warn")
     if desk.study is not None and (desk.study.contract is not None or (session is not None and session.active)):
         return Task("Consent", "/consent/given", hint, "Done", "good")
+    if desk.over:
+        return Task("Consent", "", hint, f"The study is {desk.over}")
     if desk.table is not None and desk.study is not None and (rehearsed or (desk.shown and desk.shown.get("variables") is None)):
         return Task("Consent", "/consent", hint, "To do", "busy")
     return Task("Consent", "", hint, LATER)

@@ -12,7 +12,7 @@ import pytest
 
 from consilience.federation.site.ledger import LedgerLine
 from tests.system.processes import Server, declaration, running
-from tests.web.apps import Browser, running_app, until_page, words_of
+from tests.web.apps import Browser, Fields, running_app, until_page, words_of
 from tests.web.test_site_study import consented, invite, prepared
 from tests.web.test_site_ways import FRAMES, NAMES
 
@@ -165,3 +165,18 @@ def test_sums_of_two_tables_do_not_leave_in_one_study(server: Server, folders: l
         first.send("/leaving", "/leaving")
         assert "about the rows that differ" in words_of(first.send("/consent", "/consent", name=NAMES[0]).text)
         assert len(first.http.get("/run/ledger.jsonl").text.splitlines()) == 1
+
+
+def test_what_another_window_has_changed_is_not_agreed_to_unread(server: Server, folders: list[Path]) -> None:
+    study = study_of(server)
+    with running_app(folders[0]) as browser:
+        prepared(browser, "table.csv", invite(server, study, NAMES[0]))
+        for kept in ([], FRAMES[NAMES[0]].columns[:1]):
+            browser.send("/fit", "/fit", -1, withheld=kept, **{"continue": "1"})
+            browser.send("/leaving", "/leaving")
+            until_page(browser, "/leaving", "masked numbers")
+            if not kept:
+                (read,) = (fields for action, fields in Fields(browser.get("/consent")).forms if action == "/consent")
+        said = browser.http.post("/consent", data={**read, "name": NAMES[0]})
+        assert "what you withhold, has changed while you read" in words_of(said.text)
+        assert "You have agreed" in words_of(browser.send("/consent", "/consent", name=f" {NAMES[0]} ").text)

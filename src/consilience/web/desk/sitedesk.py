@@ -27,7 +27,7 @@ __all__ = ["SiteDesk"]
 
 MIXED = (
     "The table is not the one that you have agreed with, and sums of that one have left this site. Beside them, sums of another would tell "
-    "about the rows that differ. Choose the table as it was then."
+    "about the rows that differ. Choose the table as it was then, with the same repairs."
 )
 OVER = ("finished", "failed", "cancelled")
 
@@ -99,6 +99,11 @@ class SiteDesk:
     def fit_confirmed(self) -> bool:
         """Whether nothing has changed since the owner looked."""
         return self.fitted == self._version
+
+    @property
+    def version(self) -> int:
+        """Another number whenever something changes that decides what leaves the site."""
+        return self._version
 
     @property
     def busy(self) -> bool:

@@ -98,6 +98,8 @@ async def answer(request: Request) -> Response:
         return see("/consent/given")
     if form.text("reference") != (offer.reference if offer else ""):
         return _page(request, Trouble("", "What the study asks for has changed while you read. Read it again; nothing was sent."))
+    if form.text("version") != str(desk.version):  # in another window of the browser
+        return _page(request, Trouble("", "Your table, or what you withhold, has changed while you read. Read it again; nothing was sent."))
     if form.text("name").split() != desk.site.split():  # pages show several spaces as one
         return _page(request, Trouble("name", f"Type the name of this site as the study has it: {desk.site}"))
     try:

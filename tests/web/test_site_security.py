@@ -195,6 +195,15 @@ def test_names_are_text(owner: TestClient) -> None:
     assert sum("alert(1)" in page for page in pages) >= 4
 
 
+def test_a_long_level_that_was_left_alone_stays_whole(owner: TestClient) -> None:
+    long = "x" * 300
+    upload(owner, "t.csv", f"a,b\n{long},1\ny,2\n".encode())
+    sent = {"csrf": token_of(owner), "kind": "", "spelling-0": long, "place-0": "1", "spelling-1": "y", "place-1": "2"}
+    assert owner.post("/columns/0", data=sent).status_code == 200
+    assert long in owner.get("/columns/0").text
+    assert "changed by you" not in words_of(owner.get("/columns").text)
+
+
 def test_nothing_is_framed_cached_or_guessed(owner: TestClient) -> None:
     headers = owner.get("/").headers
     assert headers["x-frame-options"] == "DENY"

@@ -10,6 +10,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
+from consilience.web import uploads
 from consilience.web.forms import Form, read_form
 from consilience.web.uploads import TooLargeError, _Body, _read, read_upload
 
@@ -45,6 +46,17 @@ def test_a_file_arrives_as_it_was(content: bytes) -> None:
 def test_a_file_that_is_too_large_is_not_kept() -> None:
     assert client.post("/", data={"csrf": "right"}, files={"file": ("x", bytes(MOST + 1))}).status_code == 413
     assert client.post("/", data={"csrf": "right"}, files={"file": ("x", bytes(MOST))}).status_code == 200
+
+
+def test_of_a_file_whose_length_is_not_said_less_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "MOST_UNTOLD", 1000)
+    head = b'--b\r\nContent-Disposition: form-data; name="csrf"\r\n\r\nright\r\n--b\r\n'
+    head += b'Content-Disposition: form-data; name="file"; filename="f"\r\n\r\n'
+    kind = {"content-type": "multipart/form-data; boundary=b"}
+    for length, status in ((1000, 200), (1001, 413)):
+        whole = head + bytes(length) + b"\r\n--b--\r\n"
+        assert client.post("/", content=iter([whole]), headers=kind).status_code == status
+        assert client.post("/", content=whole, headers=kind).status_code == 200
 
 
 def test_the_token_is_checked_before_the_file_is_read() -> None:

@@ -21,6 +21,8 @@ MOST_HEAD = 16 << 10
 MOST_FIELD = 64 << 10
 MOST_PARTS = 50
 MOST_AROUND = MOST_PARTS * (MOST_FIELD + MOST_HEAD)
+MOST_UNTOLD = 64 << 20
+"""So much is kept of a file whose length was not said in front. Every browser says it; whoever does not cannot make us hold much."""
 MOST_DISCARDED = 8 << 30
 """So much of a body that is too long is read and thrown away, so that the browser gets to see the answer: it does not look for one before
 it has sent everything."""
@@ -57,6 +59,8 @@ async def read_upload(request: Request, *, most: int, check: Callable[[Form], No
         raise HTTPException(415, "This page takes a form with a file.")
     body = _Body(request.stream(), (found[1] or found[2]).encode("latin-1"))
     length = request.headers.get("content-length", "")
+    if not length.isdecimal():
+        most = min(most, MOST_UNTOLD)
     try:
         if length.isdecimal() and int(length) > most + MOST_AROUND:  # it says so itself: nothing of it is kept, not even for a moment
             raise TooLargeError(most)

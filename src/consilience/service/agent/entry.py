@@ -98,7 +98,7 @@ def _get(client: httpx.Client, url: str, token: str = "") -> Any:
         reply.raise_for_status()
         return reply.json()
     except (httpx.HTTPError, ValueError) as error:
-        raise UnreachableError(f"{url} does not answer as a study server: {error}.") from None
+        raise UnreachableError(f"{url} does not answer as a study server: {error}. Check the network, and try again.") from None
 
 
 def _message(reply: httpx.Response) -> str:

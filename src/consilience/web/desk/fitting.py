@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -39,6 +40,11 @@ class Match:
     fix: str = ""
     strange: tuple[str, ...] = ()
     guess: str = ""
+
+    @property
+    def seen(self) -> str:
+        """Stands for what a form was made from: one that was loaded before the study or the table changed is told from one of now."""
+        return hashlib.sha256(repr((self.variable, self.column, self.strange)).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,27 +2,51 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import json
 from pathlib import Path
 
 import msgspec
+import polars as pl
 
 from consilience.federation.site.ledger import LedgerLine
+from consilience.secagg import Identity
+from consilience.secagg.context import sha256
 from consilience.service.agent import StudyFolder
 from consilience.service.errors import RecordsError
 from consilience.service.tls import write_private
 
-__all__ = ["Consent", "LedgerFile", "keep_consent", "read_consent"]
+__all__ = ["Consent", "LedgerFile", "keep_consent", "mark_of", "read_consent"]
+
+_MARK = b"consilience/app/table/1"
 
 
 class Consent(msgspec.Struct, frozen=True):
-    """That the owner has agreed: when, to what (its reference and its words), and to take part with which of the study's variables."""
+    """That the owner has agreed: when, to what (its reference and its words), and to take part with which of the study's variables.
+
+    ``table`` is the mark of the table (:func:`mark_of`); empty in records of before there was one.
+    """
 
     reference: str
     time: float
     site: str
     variables: tuple[str, ...]
     lines: tuple[str, ...]
+    table: str = ""
+
+
+def mark_of(frame: pl.DataFrame, identity: Identity) -> str:
+    """Tells a table from another, whatever the order of its rows and columns; says nothing about it to whoever has not the site's key.
+
+    >>> identity, frame = Identity.generate(), pl.DataFrame({"a": [1, 2], "b": ["x", "y"]})
+    >>> mark_of(frame, identity) == mark_of(frame.select("b", "a").reverse(), identity)
+    True
+    >>> mark_of(frame, identity) == mark_of(frame.head(1), identity)
+    False
+    """
+    rows = frame.select(sorted(frame.columns)).hash_rows(seed=0).sort().to_numpy().tobytes()
+    return hmac.new(sha256(identity.sign(_MARK)), rows, hashlib.sha256).hexdigest()
 
 
 def keep_consent(folder: StudyFolder, consent: Consent) -> None:

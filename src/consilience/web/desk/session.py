@@ -114,6 +114,8 @@ class Session:
         return self._site.record
 
     async def _run(self) -> None:
+        ended: Outcome | None = None
+        failure = ""
         watching = asyncio.create_task(self._watch())
         try:
             with self.folder.lock():
@@ -123,22 +125,24 @@ class Session:
                     held = set(self.client.declarations) & set(self.folder.contract.schema if self.folder.contract else ())
                     settings = self._config
                     await asyncio.to_thread(download, self.folder, outcome.token, held, ca=settings.ca, insecure=settings.insecure)
-            self.outcome = outcome
+            ended = outcome
         except asyncio.CancelledError:
             self.left = True
             self._say(LEFT)
         except ConsilienceError as error:
-            self.failure = str(error)
+            failure = str(error)
         except OSError as error:
-            self.failure = f"A file of this site cannot be used: {error.strerror or error}."
+            failure = f"A file of this site cannot be used: {error.strerror or error}."
         except Exception:  # noqa: BLE001  the task ends here: nobody else would say it
             _log.exception("a defect ended a run")
-            self.failure = "A defect of the program ended the run; what it printed says more."
+            failure = "A defect of the program ended the run; what it printed says more."
         finally:
             self._over.set()
             if self.left:
                 watching.cancel()
             await asyncio.gather(watching, return_exceptions=True)
+            # only now: pages that say how it ended show the study as it is at the end, and not as it was a second before
+            self.outcome, self.failure = ended, failure
 
     async def leave(self) -> None:
         """End the connection. The agent's thread may still compute; what it computes is not sent."""

@@ -18,12 +18,18 @@ from consilience.service.invitation import Invitation
 from consilience.web.desk.fitting import Match, fit
 from consilience.web.desk.leaving import Rehearsal
 from consilience.web.desk.offer import Offer
-from consilience.web.desk.records import Consent, LedgerFile, keep_consent, read_consent
+from consilience.web.desk.records import Consent, LedgerFile, keep_consent, mark_of, read_consent
 from consilience.web.desk.serverview import ServerView
 from consilience.web.desk.session import Session
 from consilience.web.desk.table import Decision, SiteTable
 
 __all__ = ["SiteDesk"]
+
+MIXED = (
+    "The table is not the one that you have agreed with, and sums of that one have left this site. Beside them, sums of another would tell "
+    "about the rows that differ. Choose the table as it was then, with the same repairs."
+)
+OVER = ("finished", "failed", "cancelled")
 
 
 class SiteDesk:
@@ -95,6 +101,11 @@ class SiteDesk:
         return self.fitted == self._version
 
     @property
+    def version(self) -> int:
+        """Another number whenever something changes that decides what leaves the site."""
+        return self._version
+
+    @property
     def busy(self) -> bool:
         """Whether the agent is at work: then nothing that it answers with can be changed."""
         return self.session is not None and self.session.active
@@ -135,6 +146,14 @@ class SiteDesk:
         return self.shown
 
     @property
+    def over(self) -> str:
+        """How the study has ended, as far as this app has seen; empty if it has not."""
+        seen = self.session.study if self.session is not None and self.session.study else self.shown
+        ended = self.session.outcome.state if self.session is not None and self.session.outcome is not None else ""
+        state = ended or str(seen.get("state", ""))
+        return state if state in OVER else ""
+
+    @property
     def site(self) -> str:
         """The site's name in the study; empty before it has joined one."""
         return self.study.joined.site if self.study is not None else ""
@@ -172,10 +191,7 @@ class SiteDesk:
         """The site as the library has it, with the repaired table."""
         if self.table is None or self.study is None:
             raise StudyError("Choose a table and join a study first.")
-        # what the study does not use is not even handed over
-        offer, drop = self.offer, set(self.withheld)
-        if offer is not None:
-            drop |= {called for called in self.table.used() if called not in offer.schema}
+        offer, drop = self.offer, self._dropped(self.table)
         return Client(
             self.site,
             self.table.repaired(drop),
@@ -185,6 +201,15 @@ class SiteDesk:
             min_cell=self.config.min_cell,
             rare_levels=self.config.rare_levels,
         )
+
+    def _dropped(self, table: SiteTable) -> set[str]:
+        """What the study does not use is not even handed over."""
+        offer = self.offer
+        return self.withheld | (set() if offer is None else {called for called in table.used() if called not in offer.schema})
+
+    def _mark(self) -> str:
+        """What tells the table that would be handed over from another."""
+        return mark_of(self.table.repaired(self._dropped(self.table)), self.home.identity()) if self.table is not None else ""
 
     # what will leave
 
@@ -227,13 +252,22 @@ class SiteDesk:
         if given is not None and sorted(given.variables) != sorted(self.held):
             agreed, now = ", ".join(sorted(given.variables)), ", ".join(sorted(self.held))
             return f"You have agreed to take part with {agreed}; the table now has {now}. Repair it on the page Fit, as before."
+        if given is not None and given.table and given.table != self._mark():
+            return (
+                MIXED
+                if any(not line.refused for line in self.ledger())
+                else "The table is not the one that you have agreed with. Go through the steps from Fit on again."
+            )
         return ""
 
     async def agree(self, offer: Offer | None) -> None:
         """The owner agrees: to an offer, or (None) to tell the site's variables. The agent begins, or goes on with its answer."""
         assert self.study is not None
+        if self.obstacle() == MIXED:
+            raise StudyError(MIXED)
         if offer is not None:
-            keep_consent(self.study, Consent(offer.reference, time.time(), self.site, tuple(self.held), tuple(offer.lines())))
+            held, lines = tuple(self.held), tuple(offer.lines())
+            keep_consent(self.study, Consent(offer.reference, time.time(), self.site, held, lines, self._mark()))
         session = self.session
         if session is not None and session.active:
             if session.pending is None or session.pending.offer != offer:

@@ -24,6 +24,8 @@ function replace(element, content) {
   if (place >= 0) element.querySelectorAll(focusable)[place]?.focus({ preventScroll: true });
 }
 
+let last = ""; // the number of the last event that the page shows
+
 function connect(address) {
   const source = new EventSource(address);
   const notice = document.getElementById("connection");
@@ -33,6 +35,7 @@ function connect(address) {
   const handle = (kind, act) =>
     source.addEventListener(kind, (event) => {
       const { target, html } = JSON.parse(event.data);
+      if (Number(event.lastEventId)) last = event.lastEventId;
       act(target, html);
     });
   handle("replace", (target, html) => {
@@ -53,7 +56,16 @@ function connect(address) {
   });
   source.onopen = () => say("");
   source.onerror = () => say("The connection to this page has ended; it is being made again.");
-  addEventListener("pagehide", () => source.close());
+  addEventListener("pagehide", () => source.close(), { once: true });
 }
 
-if (root) connect(root.dataset.live);
+if (root) {
+  connect(root.dataset.live);
+  // who comes back by the browser's own button may get the page as it was left, without its connection
+  addEventListener("pageshow", (event) => {
+    if (!event.persisted) return;
+    const address = new URL(root.dataset.live, location.href);
+    if (last) address.searchParams.set("after", last);
+    connect(address);
+  });
+}

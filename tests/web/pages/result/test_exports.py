@@ -6,14 +6,16 @@ import csv
 import io
 import json
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
 from consilience.graph import PAG
 from consilience.iod import Discovery
 from consilience.web.pages.result.exports import plain_names
-from tests.iod.report.helpers import small
+from tests.iod.report.helpers import found_of, result, small
 from tests.web.pages.result.cases import hostile, oracle, real
 from tests.web.pages.result.stage import stage
 
@@ -55,6 +57,21 @@ def test_they_are_read_back_as_the_same_graph() -> None:
 
 def test_also_with_hostile_names() -> None:
     check(hostile())
+
+
+def test_no_name_is_a_formula_in_a_spreadsheet() -> None:
+    names = ["=cmd|' /C calc'!A0", "@sum", "-x", "+y", "-1.5"]
+    marks = np.zeros((5, 5), dtype=int)
+    marks[0, 1:], marks[1:, 0] = 2, 1
+    tests = [replace(result(names[0], name, ["\t=z"], 0.5), reason="=1+1") for name in names[1:]]
+    client = TestClient(stage({"s": found_of([PAG.from_matrix(marks, names)], [names], tests)}))
+    cells = {cell for row in csv.reader(io.StringIO(export(client, "amat.csv"))) for cell in row}
+    edges = list(csv.DictReader(io.StringIO(export(client, "edges.csv"))))
+    cells |= {edge[head] for edge in edges for head in ("from", "to", "meaning")}
+    tests_csv = client.get("/studies/s/result/files/tests.csv").text
+    cells |= {cell for row in csv.reader(io.StringIO(tests_csv)) for cell in row}
+    assert {f"'{name}" for name in names[:4]} | {"-1.5", "'\t=z", "'=1+1", "0.5"} <= cells
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t")) and cell != "-1.5"]
 
 
 def test_local_graphs_are_exported_too() -> None:

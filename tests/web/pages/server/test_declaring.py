@@ -51,6 +51,7 @@ def test_what_is_typed_is_not_lost_when_rows_and_sets_are_added(ada: Browser) ->
         ({"name-0": "A", "name-1": "A"}, "name-1", "There are two variables 'A'"),
         ({"name-0": "A", "kind-0": "ordinal"}, "levels-0", "name its levels"),
         ({"name-0": "A", "kind-0": "ordinal", "levels-0": '"I'}, "levels-0", "quotation marks"),
+        ({"name-0": "A", "levels-0": "I, II"}, "levels-0", "is continuous and has no levels"),
         ({"name-0": "A", "in-0": "7"}, "in-0-0", "is in no set"),
         ({"name-0": "", "levels-0": "I, II"}, "name-0", "levels and no name"),
         ({"name-0": "A", "kind-0": "nonsense"}, "kind-0", "is one of continuous"),

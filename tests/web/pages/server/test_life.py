@@ -47,9 +47,15 @@ def test_from_a_new_study_to_a_cancelled_one(ada: Browser) -> None:
         join(ada, study, site)
     assert "consilience-invitation" not in ada.get(f"{page}/lobby").text
     assert ada.act(study, "start").headers["location"] == f"{page}/progress"
-    assert "waiting for the sites' consent: marburg, muenster" in words(ada.get(f"{page}/progress"))
+    waiting = words(ada.get(f"{page}/progress"))
+    assert "Every site's owner is asked for consent" in waiting
+    assert "waiting for the sites' consent: marburg, muenster" in waiting
     assert ada.act(study, "cancel").status_code == 303
     assert "cancelled Its owner ended it." in words(ada.get(page))
+    ended = words(ada.get(f"{page}/progress"))
+    assert "cancelled Its owner ended it." in ended
+    assert "did not consent" in ended
+    assert "not yet" not in ended.partition("Latest events")[0].partition("Sites Name")[2]
     log = words(ada.get(f"{page}/audit"))
     by_ada = ("created", "changed the declaration", "invited a site: muenster", "started", "cancelled")
     for entry in (*(f"ada {action}" for action in by_ada), "muenster joined"):

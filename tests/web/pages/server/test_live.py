@@ -69,7 +69,7 @@ def test_a_page_follows_a_run_to_its_end(tmp_path: Path) -> None:
         form = CSRF.search(page.text)
         assert form is not None
         assert client.post(f"/studies/{study}/start", data={"csrf": form[1]}).headers["location"] == f"/studies/{study}/progress"
-        kinds, last, seen = [], "", list[int]()
+        kinds, last, seen, leads = [], "", list[int](), list[bool]()
         with client.stream("GET", f"/studies/{study}/live", timeout=60.0) as reply:
             assert reply.headers["content-type"].startswith("text/event-stream")
             assert "default-src 'none'" in reply.headers["content-security-policy"]
@@ -80,6 +80,11 @@ def test_a_page_follows_a_run_to_its_end(tmp_path: Path) -> None:
                     seen.append(int(line[4:]))
                 elif line.startswith("data: "):
                     last = json.loads(line[6:])["target"] if kinds[-1] == "go" else json.loads(line[6:])["html"]
+                    if "is asked for consent" in last or "has agreed to the contract" in last:
+                        leads.append("has agreed to the contract" in last)
+        assert leads[0] is False
+        assert True in leads, "the page says that all have agreed when they have"
+        assert leads == sorted(leads)
         assert (set(kinds), last) == ({"replace", "go"}, f"/studies/{study}")
         assert seen == sorted(seen)
         assert server.wait(study) == "finished"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -12,6 +10,7 @@ from typing import NamedTuple
 from consilience.graph.drawing.svg import Positions
 from consilience.graph.graphs import PAG
 from consilience.web.pages.result.choice import Kind
+from consilience.web.pages.result.sheets import guarded, to_csv
 from consilience.web.pages.result.view import View
 
 __all__ = ["EXPORTS", "Export", "exports_of", "plain_names"]
@@ -52,12 +51,14 @@ def _tetrad(view: View, _: Positions) -> str:
 def _amat(view: View, _: Positions) -> str:
     """Pcalg's ``amat``: in R, ``as.matrix(read.csv(file, row.names = 1, check.names = FALSE))``."""
     graph = _graph(view)
-    return _csv([["", *graph.labels], *([label, *row] for label, row in zip(graph.labels, graph.to_matrix().tolist(), strict=True))])
+    labels = [guarded(label) for label in graph.labels]
+    return to_csv([["", *labels], *([label, *row] for label, row in zip(labels, graph.to_matrix().tolist(), strict=True))])
 
 
 def _edges(view: View, _: Positions) -> str:
     head = ["from", "edge", "to", "graphs", "meaning"]
-    return _csv([head, *([row.a, row.sign, row.b, row.often, row.words] for row in view.rows)])
+    # the marks between two names are ours, and no formula in any spreadsheet
+    return to_csv([head, *([guarded(row.a), row.sign, guarded(row.b), row.often, guarded(row.words)] for row in view.rows)])
 
 
 def _json(view: View, _: Positions) -> str:
@@ -107,9 +108,3 @@ def plain_names(labels: Sequence[str]) -> list[str]:
         taken.add(name)
         names.append(name)
     return names
-
-
-def _csv(rows: Sequence[Sequence[object]]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()

@@ -23,6 +23,7 @@ from consilience.web.pages.result.exports import EXPORTS, exports_of
 from consilience.web.pages.result.links import Links
 from consilience.web.pages.result.listing import Listing
 from consilience.web.pages.result.prepared import FARTHEST, Alpha, Desk, Prepared, read_alpha
+from consilience.web.pages.result.sheets import guarded_csv
 from consilience.web.pages.result.source import Load, ResultSource
 from consilience.web.pages.result.view import View
 
@@ -97,6 +98,8 @@ def result_routes(prefix: str, load: Load, *, desk: Desk | None = None) -> list[
         body = await run_in_threadpool(source.document, name) if name in DOCUMENTS else None
         if body is None:
             raise HTTPException(404, "This study has no such file.")
+        if name == "tests.csv":
+            body = await run_in_threadpool(guarded_csv, body)
         return _file(body, f"{source.study}-{name}", DOCUMENTS[name])
 
     return [

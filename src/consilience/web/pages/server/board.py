@@ -10,6 +10,7 @@ from threading import Lock
 from consilience.service.server.services import Services
 from consilience.service.store import Event, State, StudyRow
 from consilience.web.pages.server.event_words import CHATTER, stamp, words_of
+from consilience.web.pages.server.life import COLOURS, meaning_of
 from consilience.web.rendering import fragment
 
 __all__ = ["Board", "Boards", "Standing"]
@@ -90,7 +91,9 @@ class Boards:
         sites = [(site.name, site.name in connected, site.consented) for site in self._services.store.studies.sites(row.id)]
         tests = self._services.store.runs.count_results(row.id)
         until = self._services.clock() if row.state is State.RUNNING else board.latest
-        return fragment("server/board.html", board=board, study=row, sites=sites, tests=tests, until=until)
+        meaning = meaning_of(row.state, agreed=bool(board.began) or all(consented for *_, consented in sites))
+        around = {"board": board, "study": row, "colour": COLOURS[row.state], "meaning": meaning}
+        return fragment("server/board.html", sites=sites, tests=tests, until=until, **around)
 
 
 def _ticks(known: Standing, now: float) -> bool:

@@ -8,7 +8,7 @@ from consilience.service.store import State, StudyRow
 from consilience.web.pages.server.visit import HOME
 from consilience.web.rendering import Link
 
-__all__ = ["COLOURS", "MEANINGS", "steps"]
+__all__ = ["COLOURS", "meaning_of", "steps"]
 
 COLOURS: Mapping[State, str] = {
     State.DRAFT: "",
@@ -18,14 +18,24 @@ COLOURS: Mapping[State, str] = {
     State.FAILED: "bad",
     State.CANCELLED: "warn",
 }
-MEANINGS: Mapping[State, str] = {
+_ASKED = "The contract is fixed. Every site's owner is asked for consent; the tests begin when all have agreed."
+_AGREED = "Every site's owner has agreed to the contract. The tests are made, then the graphs that fit them are sought."
+_MEANINGS: Mapping[State, str] = {
     State.DRAFT: "It can be changed. Sites can be invited and can join; nothing is asked of them yet.",
     State.OPEN: "It cannot be changed any more. Sites connect and wait until it is started.",
-    State.RUNNING: "The contract is fixed. Every site's owner is asked for consent; the tests begin when all have agreed.",
     State.FINISHED: "There is a result. Its owner and every site can see it.",
     State.FAILED: "It ended without a result. The tests that were done are kept.",
     State.CANCELLED: "Its owner ended it. The tests that were done are kept.",
 }
+
+
+def meaning_of(state: State, *, agreed: bool) -> str:
+    """What a state means, in a sentence; ``agreed`` says whether all sites' owners have.
+
+    >>> meaning_of(State.RUNNING, agreed=True)[:36]
+    "Every site's owner has agreed to the"
+    """
+    return _MEANINGS.get(state) or (_AGREED if agreed else _ASKED)
 
 
 def steps(row: StudyRow, path: str) -> tuple[Link, ...]:

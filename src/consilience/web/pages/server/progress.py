@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from consilience.web.pages.server.follow import boards_of, follow
-from consilience.web.pages.server.life import COLOURS, MEANINGS, steps
+from consilience.web.pages.server.life import steps
 from consilience.web.pages.server.visit import Visit, shows
 
 __all__ = ["live", "progress"]
@@ -20,8 +20,6 @@ def _progress(visit: Visit) -> Response:
         study=row,
         steps=steps(row, visit.request.url.path) if visit.owner else (),
         standing=boards_of(visit.request).standing(row.id, fresh=True),
-        colour=COLOURS[row.state],
-        meaning=MEANINGS[row.state],
         is_owner=bool(visit.owner),
     )
 

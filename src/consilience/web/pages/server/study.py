@@ -11,7 +11,7 @@ from consilience.service.server import actions
 from consilience.service.store import State, StudyRow
 from consilience.settings.declaration import NETWORK_SETTINGS
 from consilience.web.forms import Form, Trouble
-from consilience.web.pages.server.life import COLOURS, MEANINGS, steps
+from consilience.web.pages.server.life import COLOURS, meaning_of, steps
 from consilience.web.pages.server.settings_form import dangers_of, plain
 from consilience.web.pages.server.visit import HOME, Visit, acts, go, shows
 
@@ -32,7 +32,7 @@ def _study(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200) ->
         study=row,
         state=row.state.value,
         colour=COLOURS[row.state],
-        meaning=MEANINGS[row.state],
+        meaning=meaning_of(row.state, agreed=bool(row.rounds) or all(site.consented for site in sites)),
         sites=sites,
         connected=connected,
         pending=len(store.studies.invitations(row.id)) if visit.owner else 0,

@@ -119,6 +119,8 @@ class VariablesForm:
             yield Trouble(f"kind-{i}", f"The kind of {row.name!r} is one of {', '.join(KINDS)}.")
         if row.kind in (Kind.ORDINAL, Kind.MULTINOMIAL) and not row.levels:
             yield Trouble(f"levels-{i}", f"{row.name!r} is {row.kind}: name its levels, 2 to {MOST_LEVELS}, with commas between them.")
+        if row.kind == Kind.CONTINUOUS and row.levels:
+            yield Trouble(f"levels-{i}", f"{row.name!r} is continuous and has no levels: take them away, or choose another kind.")
         if not any(number < self.sets for number in row.sets):
             yield Trouble(f"in-{i}-0", f"{row.name!r} is in no set: tick at least one that holds it.")
 

@@ -117,7 +117,8 @@ def _read(form: Form, table: SiteTable, name: str) -> tuple[Decision, list[Troub
     spelling, places = {}, dict[str, float]()
     moved = False
     for i, label in enumerate(labels_in(table.frame[name])):
-        new = form.text(f"spelling-{i}", LONGEST) if form.flag(f"spelling-{i}") else label
+        given = form.raw(f"spelling-{i}").strip()
+        new = label if given == label or not form.flag(f"spelling-{i}") else given[:LONGEST]  # a long one that was left alone stays whole
         if new != label:
             spelling[label] = new
         place = form.text(f"place-{i}", 10)

@@ -8,6 +8,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse
 
+from consilience.iod.wording import counted
 from consilience.web.desk import SiteDesk
 from consilience.web.forms import Form, Trouble, read_form
 from consilience.web.rendering import Link, Shell, render
@@ -93,9 +94,8 @@ def _data(desk: SiteDesk) -> Task:
     hint = "Choose the table that this site takes part with."
     if desk.table is None:
         return Task("Data", "/data", hint, "To do", "busy")
-    return Task(
-        "Data", "/data", f"{desk.table.name}: {desk.table.frame.height:,} rows, {desk.table.frame.width:,} columns.", "Done", "good"
-    )
+    size = f"{counted(desk.table.frame.height, 'row')}, {counted(desk.table.frame.width, 'column')}"
+    return Task("Data", "/data", f"{desk.table.name}: {size}.", "Done", "good")
 
 
 def _columns(desk: SiteDesk) -> Task:
@@ -112,6 +112,8 @@ def _consent(desk: SiteDesk, *, rehearsed: bool) -> Task:
         return Task("Consent", "/consent", hint, "Your answer is needed", "warn")
     if desk.study is not None and (desk.study.contract is not None or (session is not None and session.active)):
         return Task("Consent", "/consent/given", hint, "Done", "good")
+    if desk.over:
+        return Task("Consent", "", hint, f"The study is {desk.over}")
     if desk.table is not None and desk.study is not None and (rehearsed or (desk.shown and desk.shown.get("variables") is None)):
         return Task("Consent", "/consent", hint, "To do", "busy")
     return Task("Consent", "", hint, LATER)
@@ -162,5 +164,6 @@ def page(
         "desk": desk_of(request),
         "title": title,
         "troubles": troubles,
+        "over": desk_of(request).over,
     }
     return render(f"site/{template}", status, **found, **values)

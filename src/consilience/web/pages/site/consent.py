@@ -29,6 +29,8 @@ async def show(request: Request) -> Response:
             await desk.look()
         except ConsilienceError as error:
             return page(request, "unreachable.html", "The study cannot be reached", status=502, words=str(error), back="/consent")
+    if desk.over:
+        return see("/run")
     if not _ready(desk):
         return see("/leaving" if desk.fit_confirmed else "/fit")
     return _page(request)
@@ -83,6 +85,8 @@ async def answer(request: Request) -> Response:
     form = await form_of(request)
     session = desk.session
     pending = session.pending if session is not None else None
+    if desk.over:
+        return see("/run")
     if desk.table is None or desk.study is None or not _ready(desk):
         return see("/")
     offer, _ = _asked(desk)
@@ -94,7 +98,9 @@ async def answer(request: Request) -> Response:
         return see("/consent/given")
     if form.text("reference") != (offer.reference if offer else ""):
         return _page(request, Trouble("", "What the study asks for has changed while you read. Read it again; nothing was sent."))
-    if form.text("name") != desk.site:
+    if form.text("version") != str(desk.version):  # in another window of the browser
+        return _page(request, Trouble("", "Your table, or what you withhold, has changed while you read. Read it again; nothing was sent."))
+    if form.text("name").split() != desk.site.split():  # pages show several spaces as one
         return _page(request, Trouble("name", f"Type the name of this site as the study has it: {desk.site}"))
     try:
         await desk.agree(offer)

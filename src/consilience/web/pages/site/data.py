@@ -57,8 +57,8 @@ async def upload(request: Request) -> Response:
             return _page(request, Trouble("upload", f"{found.name} is no table that this app reads: it must end in .csv or .parquet."))
         frame = await asyncio.to_thread(read_upload_bytes, found.content, found.name)
         desk.set_table(SiteTable(found.name, frame, copied=True))
-    except TooLargeError:
-        return _page(request, Trouble("upload", f"The file is larger than {MOST_BYTES:,} bytes. Leave out columns that no study needs."))
+    except TooLargeError as error:
+        return _page(request, Trouble("upload", f"The file is larger than {error.most:,} bytes. Leave out columns that no study needs."))
     except ConsilienceError as error:
         return _page(request, Trouble("upload", str(error)))
     return see("/columns")

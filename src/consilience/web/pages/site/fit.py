@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from starlette.requests import Request
@@ -11,10 +12,15 @@ from consilience.data.kinds import level_label
 from consilience.errors import ConsilienceError
 from consilience.web.desk import SiteDesk
 from consilience.web.desk.fitting import Match, kind_words, lost_pairs, pairs_of, suggested
+from consilience.web.desk.table import respelled
 from consilience.web.forms import Form, Trouble
 from consilience.web.pages.site.common import desk_of, form_of, page, see
 
 __all__ = ["change", "show"]
+
+CHANGED = "The study or your table has changed since this page was loaded. Nothing was done; look again."
+MISSING = "missing"
+"""A choice beside the study's levels, which have a sign in front of them: a level may have any name."""
 
 
 async def show(request: Request) -> Response:
@@ -31,7 +37,7 @@ async def show(request: Request) -> Response:
     return _page(request)
 
 
-def _page(request: Request, *troubles: Trouble) -> Response:
+def _page(request: Request, *troubles: Trouble, given: Mapping[str, str] | None = None) -> Response:
     desk = desk_of(request)
     assert desk.table is not None
     matches = desk.matches()
@@ -55,6 +61,7 @@ def _page(request: Request, *troubles: Trouble) -> Response:
         kind_words=kind_words,
         suggested=suggested,
         columns=desk.table.frame.columns,
+        given=given or {},
     )
 
 
@@ -67,8 +74,8 @@ async def change(request: Request) -> Response:
     matches = desk.matches()
     what = form.text("do")
     if what == "withhold" or form.flag("continue"):
-        names = {match.variable.name for match in matches}
-        desk.withhold(set(form.many("withheld")) & names)
+        kept = set(form.many("withheld"))
+        desk.withhold({match.variable.name for match in matches if match.variable.name.strip() in kept})
         if not form.flag("continue"):
             return see("/fit")
         if desk.offer is not None and not desk.fits():
@@ -78,8 +85,12 @@ async def change(request: Request) -> Response:
         return see("/leaving" if desk.offer is not None else "/consent")
     number = form.text("variable", 6)
     if not number.isdecimal() or int(number) >= len(matches):
-        return _page(request, Trouble("", "The study has changed meanwhile. Look again."))
+        return _page(request, Trouble("", CHANGED))
     match = matches[int(number)]
+    if form.text("seen") != match.seen:
+        return _page(request, Trouble("", CHANGED))
+    if what == "levels" and match.fix == "levels":
+        return _levels(request, int(number), match, form)
     _repair(desk, match, what, form)
     return see(f"/fit#variable-{number}")
 
@@ -94,15 +105,32 @@ def _repair(desk: SiteDesk, match: Match, what: str, form: Form) -> None:
         desk.decide(match.column, replace(table.decision(match.column), called=""))
     elif what == "kind" and match.column:
         desk.decide(match.column, replace(table.decision(match.column), kind="", levels=()))
-    elif what == "levels" and match.column:
-        chosen = {label: form.raw(f"level-{i}") for i, label in enumerate(match.strange)}
-        allowed = {"", *match.variable.levels}
-        old = table.decision(match.column)
-        spelling = dict(old.spelling)
-        # from what the file says, through what was respelled before, to the study's level
-        for value in table.frame[match.column].unique().drop_nulls().to_list():
-            label = level_label(value)
-            now = old.spelling.get(label, label)
-            if now in chosen and chosen[now] in allowed:
-                spelling[label] = chosen[now]
-        desk.decide(match.column, replace(old, spelling=spelling, kind="", levels=()))
+
+
+def _levels(request: Request, number: int, match: Match, form: Form) -> Response:
+    """Each strange level gets one of the study's, or is said to be missing: by choice, never because a choice was passed over."""
+    desk = desk_of(request)
+    assert desk.table is not None
+    given = {f"level-{number}-{i}": form.raw(f"level-{i}") for i in range(len(match.strange))}
+    allowed = {f"={level}": level for level in match.variable.levels} | {MISSING: ""}
+    troubles = [
+        Trouble(field, f"Choose what {label} is in {match.variable.name}, or that it is none of its levels.")
+        for (field, choice), label in zip(given.items(), match.strange, strict=True)
+        if choice not in allowed
+    ]
+    if troubles:
+        return _page(request, *troubles, given=given)
+    chosen = {label: allowed[choice] for label, choice in zip(match.strange, given.values(), strict=True)}
+    before = desk.table.decision(match.column)
+    spelling = dict(before.spelling)
+    # from what the file says, through what was respelled before, to the study's level
+    for value in desk.table.frame[match.column].unique().drop_nulls().to_list():
+        label = level_label(value)
+        now = before.spelling.get(label, label)
+        spelling |= {label: chosen[now]} if now in chosen else {}
+    after = replace(before, spelling=spelling, kind="", levels=())
+    if respelled(desk.table.frame[match.column], after).drop_nulls().is_empty():
+        words = f"{match.variable.name} would have no value left. Give at least one of them a level, or withhold the variable below."
+        return _page(request, Trouble(next(iter(given)), words), given=given)
+    desk.decide(match.column, after)
+    return see(f"/fit#variable-{number}")

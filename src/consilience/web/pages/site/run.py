@@ -46,7 +46,7 @@ def _page(request: Request, *troubles: Trouble) -> Response:
         lines=list(enumerate(lines, start=1))[-SHOWN:],
         count=len(lines),
         active=active,
-        **{name: value for name, value in _values(desk).items() if name != "desk"},
+        **{name: value for name, value in _values(desk).items() if name not in ("desk", "over")},
     )
 
 
@@ -75,6 +75,8 @@ def _values(desk: SiteDesk) -> dict[str, Any]:
         "own_graph": desk.study is not None and (desk.study.path / "local-pag.svg").exists(),
         "standing": session.standing.value if session is not None else "",
         "words": list(session.words)[-5:] if session is not None else [],
+        "agreed": contract is not None or (session is not None and (session.agreed is not None or session.tells)),
+        "over": desk.over,
         "pending": session is not None and session.pending is not None,
         "desk": desk,
     }

@@ -91,6 +91,8 @@ class Summary:
         ``y_causes_x`` say in how many a directed path leads from the one to the other: ``"all"``, ``"some"`` or ``"none"``. An edge is
         in all MAGs iff it is in all PAGs. The mark is ``"arrow"`` iff no PAG has another mark than an arrowhead there, and ``"either"``
         iff PAGs differ there or have a circle.
+    condition : str
+        Under which all of it holds, where decisions were overruled: "if the 3 overruled decisions are wrong …"; empty where they agree.
 
     Examples
     --------
@@ -103,7 +105,6 @@ class Summary:
     count: int | None
     frame: pl.DataFrame
     condition: str = ""
-    """Under which all of it holds, where decisions were overruled: "if the 3 overruled decisions are wrong …"."""
 
     @classmethod
     def of(

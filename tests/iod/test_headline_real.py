@@ -19,6 +19,7 @@ def test_a_summary_says_what_it_hangs_on(study: RealStudy) -> None:
         check_sentences(found)
         assert found.pags
         assert str(found.summary).startswith("if the") == (not all_agree(found))
+        assert str(cs.Discovery.from_dict(found.to_dict()).summary) == str(found.summary)
 
 
 @pytest.mark.slow

@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
 from inspect import signature
@@ -23,7 +22,7 @@ from consilience.iod.answers import Answers, Key
 from consilience.iod.clock import Clock
 from consilience.iod.discovery import Discovery
 from consilience.iod.evidence import Decision, Ruling, Source, rulings, verdicts
-from consilience.iod.headline import all_agree, condition
+from consilience.iod.headline import conditioned
 from consilience.iod.knowledge import Knowledge
 from consilience.iod.local import read_local
 from consilience.iod.resolution import Resolution
@@ -179,9 +178,7 @@ def discover(
         stopped=stop is not None and stop(),
         _contradicted=tuple(one.contradicted for one in ranked),
     )
-    if all_agree(found):
-        return found
-    return replace(found, summary=replace(summary, condition=condition(found)))
+    return conditioned(found)
 
 
 def _contradicted_by_some(ranked: Sequence[Ranked], resolution: Resolution) -> Iterator[Decision]:

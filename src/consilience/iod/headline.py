@@ -10,6 +10,7 @@ agree with the rest. A sentence is said only where it is true whatever else happ
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from consilience.settings.choices import Resolve
 if TYPE_CHECKING:  # a Discovery says its own headline
     from consilience.iod.discovery import Discovery
 
-__all__ = ["Ended", "all_agree", "condition", "ended", "headline"]
+__all__ = ["Ended", "all_agree", "condition", "conditioned", "ended", "headline"]
 
 
 class Ended(Enum):
@@ -82,6 +83,16 @@ def condition(found: Discovery) -> str:
     if count:
         return f"if the {'overruled decision is' if count == 1 else f'{count:,} overruled decisions are'} wrong {others}"
     return "if the decisions that were considered are right" if told.undecided else "if the decisions are right"
+
+
+def conditioned(found: Discovery) -> Discovery:
+    """The same, with a summary that says what it hangs on, unless all decisions agree.
+
+    >>> import consilience as cs
+    >>> conditioned(cs.discover(cs.Oracle(cs.PAG.parse("A o-> C, B o-> C"), datasets=["ABC"]))).summary.condition
+    ''
+    """
+    return found if all_agree(found) else replace(found, summary=replace(found.summary, condition=condition(found)))
 
 
 def _agreement(found: Discovery) -> str:

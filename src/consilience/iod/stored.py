@@ -11,6 +11,7 @@ from consilience.errors import ConsilienceError, OptionError
 from consilience.graph.graphs import PAG
 from consilience.iod.discovery import Discovery, question_schema
 from consilience.iod.evidence import Decision, Source
+from consilience.iod.headline import conditioned
 from consilience.iod.redecide import Record
 from consilience.iod.resolution import Resolution
 from consilience.iod.summary import Summary
@@ -37,7 +38,7 @@ def discovery_of(told: Mapping[str, Any]) -> Discovery:
         overruled = [_decision(one) for one in told["overruled"]]
         given_up = told.get("contradicted", {"decisions": [], "by": []})
         decisions = [_decision(one) for one in given_up["decisions"]]
-        return Discovery(
+        found = Discovery(
             pags=pags,
             scores=tuple(float(one["score"]) for one in told["pags"]),
             complete=complete,
@@ -58,6 +59,7 @@ def discovery_of(told: Mapping[str, Any]) -> Discovery:
             missing=pl.DataFrame(told["missing"], schema=question_schema()),
             _contradicted=tuple(tuple(decisions[place] for place in places) for places in given_up["by"]),
         )
+        return conditioned(found)
     except (KeyError, TypeError, ValueError, IndexError, pl.exceptions.PolarsError, ConsilienceError) as error:
         raise OptionError(
             f"A result is the file result.json that `consilience discover --out` writes or a study server offers; this one cannot be "

@@ -18,13 +18,13 @@ both_engines = pytest.mark.parametrize("engine", ["exact", "iod"])
 @pytest.mark.slow
 @pytest.mark.parametrize("block", range(10))
 def test_all_variants_return_exactly_the_consistent_classes(block: int) -> None:
-    """300 random cases, graph for graph."""
+    """300 random cases, graph for graph; a hundred of them by the two slower variants, too; the benchmark of the variants has more."""
     found = everything()
     for seed in range(30 * block, 30 * block + 30):
         truth, datasets = random_case(seed)
         wanted = {PAG.from_matrix(found.pags[c], NAMES) for c in found.consistent_classes(datasets, truth)}
         candidates = []
-        for variant in VARIANTS:
+        for variant in VARIANTS if seed % 3 == 0 else VARIANTS[-1:]:
             got = cs.discover(oracle_of(truth, datasets), engine="iod", variant=variant)
             assert set(got.pags) == wanted, (seed, variant)
             assert len(got.pags) == len(wanted)

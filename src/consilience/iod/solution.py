@@ -33,6 +33,8 @@ STRICT_SHARE = 0.5
 """Of the time for graphs, how much may be spent on graphs that agree with everything, where there is another way if there are none."""
 CONFLICT_SHARE = 0.2
 """Of the time that is then left, how much on an example of a contradiction."""
+CONFLICT_SECONDS = 5.0
+"""And no more than this, if time is limited: an example that takes longer helps nobody, and graphs are there already."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,7 +129,8 @@ def solve_exact(
         return _agreed(problem, names, listing, clock, limit)
     contradictory = listing.complete and not listing.mags
     listing, resolution = (solve_optimal if resolve is Resolve.OPTIMAL else solve_strongest)(problem, clock, limit)
-    late = clock.part(CONFLICT_SHARE)
+    left = clock.left()
+    late = clock.part(min(CONFLICT_SHARE, CONFLICT_SECONDS / left) if left else CONFLICT_SHARE)
     conflicts = _explained(problem, late) if contradictory else ()
     return _solution(problem, names, listing, clock, conflicts, resolution)
 

@@ -87,10 +87,8 @@ def main() -> None:
             rows.append(measure(study, test, alpha, options.seconds, options.optimal))
             print(rows[-1].text, flush=True)
     small = [row.seconds for row in rows if row.study.n <= 12]
-    answer = (
-        f"{sum(row.complete for row in rows)} of {len(rows)} complete; up to twelve variables: "
-        f"median {statistics.median(small):.1f} CPU s, most {max(small):.1f}."
-    )
+    answer = f"{sum(row.complete for row in rows)} of {len(rows)} complete"
+    answer += f"; up to twelve variables: median {statistics.median(small):.1f} CPU s, most {max(small):.1f}." if small else "."
     print(answer)
     if options.out:
         words = (

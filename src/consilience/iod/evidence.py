@@ -20,7 +20,7 @@ from consilience.graph.marksets import bits
 from consilience.iod.answers import Answers, Key
 from consilience.iod.local import Local
 
-__all__ = ["Decision", "Ruling", "Source", "rulings", "verdicts", "weight"]
+__all__ = ["Decision", "Ruling", "Source", "rulings", "strength", "verdicts", "weight"]
 
 SMALLEST_P = 1e-300
 """p-values below are counted as this one: an oracle says 0 and large samples underflow to it, and weights must stay finite."""
@@ -88,6 +88,11 @@ class Ruling:
     separated: Key | None = None
     connected: Key | None = None
     inseparable: tuple[tuple[int, int, int], ...] = ()
+
+
+def strength(decision: Decision) -> float:
+    """A decision's weight as a number; knowledge, which has none, is not weighed."""
+    return decision.weight or 0.0
 
 
 def weight(p_value: float, alpha: float) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
-from consilience.iod.evidence import Decision
+from consilience.iod.evidence import Decision, strength
 from consilience.settings.choices import Resolve
 
 __all__ = ["Resolution", "plain_decision"]
@@ -68,7 +68,7 @@ class Resolution:
         >>> Resolution(Resolve.STRICT).among([one, one]).total
         5.0
         """
-        weights = [decision.weight or 0.0 for decision in decisions]
+        weights = [strength(decision) for decision in decisions]
         return replace(self, decisions=len(weights), total=sum(weights))
 
     def to_dict(self) -> dict[str, Any]:

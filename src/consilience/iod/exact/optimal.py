@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from consilience.graph.equivalence import mag_to_pag_marks
 from consilience.graph.marksets import MarkSets
 from consilience.iod.clock import Clock, TimeIsUp
-from consilience.iod.evidence import Decision
+from consilience.iod.evidence import strength
 from consilience.iod.exact.strongest import Choice, any_graph
 from consilience.iod.resolution import Resolution
 from consilience.iod.search_problem import SearchProblem
@@ -63,7 +62,7 @@ class _Search:
     def __init__(self, choice: Choice, graph: MarkSets) -> None:
         self._problem, self._program = choice.problem, choice.program
         self._prices = {ruling.decision: price(ruling) for ruling in self._problem.weighed}
-        self._literals = choice.literals()
+        self._literals = {ruling.decision: literal for literal, ruling in choice.literals()}
         self.graph, self.upper, self.lower = graph, self._cost(graph), choice.lower()
 
     def _cost(self, graph: MarkSets) -> int:
@@ -124,15 +123,11 @@ class _Search:
             found = list_classes(self._program, clock, limit)
             if found.mags:
                 return found
-        return _alone(self.graph)
+        return Listing.of_one(self.graph)
 
     def resolution(self) -> Resolution:
         """What was given up, and how little any graph can."""
         return _resolution(self._problem, self.graph, self.lower / PRICE, proved=self.proved)
-
-
-def _alone(graph: MarkSets) -> Listing:
-    return Listing((graph,), complete=False, pags=(mag_to_pag_marks(graph),))
 
 
 def _at_once(problem: SearchProblem) -> tuple[Listing, Resolution]:
@@ -140,15 +135,11 @@ def _at_once(problem: SearchProblem) -> tuple[Listing, Resolution]:
     graph = any_graph(problem)
     if graph is None:
         return Listing((), complete=True), Resolution(Resolve.OPTIMAL)
-    return _alone(graph), _resolution(problem, graph, 0.0, proved=False)
+    return Listing.of_one(graph), _resolution(problem, graph, 0.0, proved=False)
 
 
 def _resolution(problem: SearchProblem, graph: MarkSets, bound: float, *, proved: bool) -> Resolution:
-    overruled = tuple(sorted(problem.contradicted(graph), key=_weight, reverse=True))
-    given_up = sum(map(_weight, overruled))
+    overruled = tuple(sorted(problem.contradicted(graph), key=strength, reverse=True))
+    given_up = sum(map(strength, overruled))
     # rounding prices to thousandths may put the proved optimum a little above or below the sum of weights
     return Resolution(Resolve.OPTIMAL, overruled, given_up, given_up if proved else min(bound, given_up), proved=proved)
-
-
-def _weight(decision: Decision) -> float:
-    return decision.weight or 0.0

@@ -17,11 +17,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from consilience.graph.equivalence import mag_to_pag_marks
 from consilience.graph.marks import ARROW
 from consilience.graph.marksets import MarkSets
 from consilience.iod.clock import Clock, Endless, TimeIsUp
-from consilience.iod.evidence import Decision, Ruling
+from consilience.iod.evidence import Decision, Ruling, strength
 from consilience.iod.exact.marginal import contradiction, neighbourhoods
 from consilience.iod.resolution import Resolution
 from consilience.iod.search_problem import SearchProblem
@@ -83,15 +82,11 @@ def _at_once(problem: SearchProblem) -> tuple[Listing, Resolution]:
     graph = any_graph(problem)
     if graph is None:
         return Listing((), complete=True), Resolution(Resolve.STRONGEST)
-    given_up = tuple(sorted(problem.contradicted(graph), key=_strength, reverse=True))
-    total = sum(map(_strength, given_up))
+    given_up = tuple(sorted(problem.contradicted(graph), key=strength, reverse=True))
+    total = sum(map(strength, given_up))
     # What was not considered is not overruled: it may be contradicted, and nobody knows whether it had to be.
     resolution = Resolution(Resolve.STRONGEST, (), total, proved=False, undecided=len(problem.weighed))
-    return Listing((graph,), complete=False, pags=(mag_to_pag_marks(graph),)), resolution
-
-
-def _strength(decision: Decision) -> float:
-    return decision.weight or 0.0
+    return Listing.of_one(graph), resolution
 
 
 @dataclass(slots=True, eq=False)
@@ -111,10 +106,10 @@ class Choice:
     """Of a decision that was overruled, literals of stronger ones, and perhaps of ties, that it cannot hold together with."""
     considered: int = 0
 
-    def literals(self) -> dict[Decision, int]:
-        """The literal that says that a decision holds."""
+    def literals(self) -> list[tuple[int, Ruling]]:
+        """All decisions, each with the literal that says that it holds."""
         first = len(self.problem.decisions)
-        return {ruling.decision: self.program.holds(number) for number, ruling in enumerate(self.problem.weighed, start=first)}
+        return [(self.program.holds(number), ruling) for number, ruling in enumerate(self.problem.weighed, start=first)]
 
     def let_go(self) -> None:
         """Give back the literals of ties: a choice that is left open would double the answers."""
@@ -123,13 +118,11 @@ class Choice:
 
     def groups(self) -> Iterator[list[tuple[int, Ruling]]]:
         """Literals and decisions, strongest first, equals together."""
-        first = len(self.problem.decisions)
-        numbered = [(self.program.holds(number), ruling) for number, ruling in enumerate(self.problem.weighed, start=first)]
 
         def rank(one: tuple[int, Ruling]) -> float:
-            return -round(_strength(one[1].decision), SAME_WEIGHT)
+            return -round(strength(one[1].decision), SAME_WEIGHT)
 
-        for _, group in groupby(sorted(numbered, key=rank), key=rank):
+        for _, group in groupby(sorted(self.literals(), key=rank), key=rank):
             yield list(group)
 
     def make(self, clock: Clock) -> None:
@@ -225,16 +218,16 @@ class Choice:
             if found.mags:
                 return found
         # without the program: what it has is more than what agrees with the decisions
-        return Listing((self.graph,), complete=False, pags=(mag_to_pag_marks(self.graph),))
+        return Listing.of_one(self.graph)
 
     def resolution(self, clock: Clock) -> Resolution:
         """What became of the decisions."""
         complete = self.considered == len(self.problem.weighed)
-        overruled = tuple(sorted((ruling.decision for ruling in self.overruled), key=_strength, reverse=True))
+        overruled = tuple(sorted((ruling.decision for ruling in self.overruled), key=strength, reverse=True))
         kept = [ruling.decision for ruling in self.accepted.values()]
-        given_up = sum(_strength(decision) for decision in self.contradicted)
+        given_up = sum(strength(decision) for decision in self.contradicted)
         reasons = {
-            decision: tuple(sorted((self.accepted[literal].decision for literal in core), key=_strength, reverse=True))
+            decision: tuple(sorted((self.accepted[literal].decision for literal in core), key=strength, reverse=True))
             for decision, core in self.cores.items()
             if core and core <= self.accepted.keys()
         }
@@ -245,7 +238,7 @@ class Choice:
             min(self.lower() / PRICE, given_up),
             proved=complete,
             undecided=len(self.problem.weighed) - self.considered,
-            weakest=min(kept, key=_strength, default=None),
+            weakest=min(kept, key=strength, default=None),
             reasons=reasons,
         )
 

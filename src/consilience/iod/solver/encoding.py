@@ -7,12 +7,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import combinations
 
 from consilience.graph.marksets import bits
-from consilience.iod.evidence import Ruling
+from consilience.iod.evidence import Ruling, strength
 from consilience.iod.local import Local
 from consilience.iod.search_problem import Literal, SearchProblem
 from consilience.iod.solver.deduction import Deduced
@@ -65,25 +65,25 @@ def encode_separately(problem: SearchProblem, only: int | None = None) -> Progra
 
 def encode_priced(problem: SearchProblem) -> Program:
     """What is weighed may be given up at the price of its weight, knowledge may not."""
-    first = len(problem.decisions)
-    numbered = list(enumerate(problem.weighed, start=first))
-    facts = facts_of("soft", [(number, price(ruling)) for number, ruling in numbered])
-    facts += _latent(problem) + _marginals(problem, numbered) + _knowledge(problem) + facts_of("hard", _rule_numbers(problem))
-    return Program(Deduced(problem.n), facts, selection_bias=problem.selection_bias, weighed=True)
+    return _encode_weighed(problem, lambda numbered: facts_of("soft", [(number, price(ruling)) for number, ruling in numbered]))
 
 
 def price(ruling: Ruling) -> int:
     """A decision's weight in the solver's whole numbers."""
     # A price of 0 would let the solver give a decision up for nothing, and list graphs that differ in it as equals.
-    return max(1, round(PRICE * (ruling.decision.weight or 0.0)))
+    return max(1, round(PRICE * strength(ruling.decision)))
 
 
 def encode_free(problem: SearchProblem) -> Program:
     """What is weighed may hold or not, knowledge must: decisions are assumed one by one, strongest first."""
-    first = len(problem.decisions)
-    numbered = list(enumerate(problem.weighed, start=first))
-    facts = facts_of("free", [(number,) for number, _ in numbered])
-    facts += _latent(problem) + _marginals(problem, numbered) + _knowledge(problem) + facts_of("hard", _rule_numbers(problem))
+    return _encode_weighed(problem, lambda numbered: facts_of("free", [(number,) for number, _ in numbered]))
+
+
+def _encode_weighed(problem: SearchProblem, choice: Callable[[Sequence[tuple[int, Ruling]]], str]) -> Program:
+    """What is weighed, told by the marginals of the data sets; ``choice`` says what it takes to give it up."""
+    numbered = list(enumerate(problem.weighed, start=len(problem.decisions)))
+    facts = choice(numbered) + _latent(problem) + _marginals(problem, numbered)
+    facts += _knowledge(problem) + facts_of("hard", _rule_numbers(problem))
     return Program(Deduced(problem.n), facts, selection_bias=problem.selection_bias, weighed=True)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from consilience.graph.equivalence import mag_to_pag_marks
 from consilience.graph.marks import ARROW, TAIL
@@ -27,6 +28,11 @@ class Listing:
     program: Program | None = None
     pags: tuple[MarkSets, ...] = ()
     assumptions: tuple[int, ...] = ()
+
+    @classmethod
+    def of_one(cls, mag: MarkSets) -> Self:
+        """The graph at hand, where there is no time for more."""
+        return cls((mag,), complete=False, pags=(mag_to_pag_marks(mag),))
 
 
 LISTING = 0.5

@@ -348,7 +348,7 @@ much that leaves open differs widely from graph to graph.
 
 ## Against the published algorithm
 
-Cases of the same kind, `engine="iod"` and `engine="exact"` in the same run (median / most), {patience:g} CPU seconds of patience for a case.
+Cases of the same kind, `engine="iod"` and `engine="exact"` in the same run (median / most), {patience:g} CPU seconds at most for a case.
 
 {markdown(*peer_table(pairs))}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from consilience.errors import DataError, QuestionError, SchemaError
 
 __all__ = [
+    "ClusterError",
     "EmptyDataError",
     "InfiniteValueError",
     "KindConflictError",
@@ -32,6 +33,10 @@ class NullColumnError(DataError):
 
 class InfiniteValueError(DataError):
     """An infinite number in a continuous column."""
+
+
+class ClusterError(DataError):
+    """The column that marks clusters is not there, or is a variable as well."""
 
 
 class KindError(DataError):

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from consilience.data.errors import InfiniteValueError, KindError, UnknownLevelError
+from consilience.data.errors import ClusterError, InfiniteValueError, KindError, UnknownLevelError
 from consilience.data.infer import first_non_number, infinite_message, labels_of
 from consilience.data.kinds import Variable, level_label
 from consilience.data.schema import Schema
@@ -43,8 +43,9 @@ class Table:
     (array([2, 0, 1], dtype=int32), 2)
     """
 
-    def __init__(self, frame: pl.DataFrame, schema: Schema, owner: str) -> None:
+    def __init__(self, frame: pl.DataFrame, schema: Schema, owner: str, cluster: str | None = None) -> None:
         self.schema = schema
+        self.cluster = None if cluster is None else _encode_clusters(frame, schema, owner, cluster)
         self.n_rows = frame.height
         self.numbers: dict[str, Floats] = {}
         self.codes: dict[str, Codes] = {}
@@ -81,6 +82,26 @@ class Table:
             return Rows(key, None, self.n_rows)
         index = np.flatnonzero(~np.logical_or.reduce([self._missing[name] for name in sorted(key)]))
         return Rows(key, index, len(index))
+
+
+def _encode_clusters(frame: pl.DataFrame, schema: Schema, owner: str, cluster: str) -> NDArray[np.intp]:
+    """A number for each cluster; a row without a value is a cluster of its own."""
+    if cluster in schema:
+        raise ClusterError(f"{cluster!r} marks clusters and cannot be a variable of the study as well. Take it out of the variables.")
+    if cluster not in frame.columns:
+        raise ClusterError(
+            f"The study sums by {cluster!r}, and {owner!r} has no such column. Add it, with a value of its own for each row if rows are "
+            f"independent there."
+        )
+    column = frame[cluster]
+    if column.dtype.is_float():
+        column = column.fill_nan(None)
+    ranks = column.rank("dense").to_numpy()
+    missing = np.isnan(ranks.astype(np.float64))
+    codes = np.where(missing, 0, ranks).astype(np.intp)
+    codes[missing] = codes.max(initial=0) + 1 + np.arange(int(missing.sum()))
+    found: NDArray[np.intp] = np.unique(codes, return_inverse=True)[1].astype(np.intp)
+    return found
 
 
 def _encode_numbers(column: pl.Series, owner: str) -> Floats:

@@ -31,8 +31,9 @@ class Server(FederatedTest):
         The sites, each with a name of its own.
     schema : Schema or mapping, optional
         The study's variables, declared in advance. By default the union of what the clients hold.
-    method : {"fedci", "fisher"}
-        ``"fedci"`` fits common models from sums over clients; ``"fisher"`` combines the p-values of the clients' own tests.
+    method : {"fedci", "fisher", "residual"}
+        ``"fedci"`` compares nested models that are fitted from sums over clients; ``"fisher"`` combines the p-values of the clients' own
+        tests; ``"residual"`` multiplies the residuals of smooth models, which needs neither straight lines nor equal variances.
     site_effects : {"profiled", "coordinate", "joint", "none"}
         Where the sites' intercepts live: ``"profiled"`` (each client keeps its own to itself), ``"coordinate"`` (the paper's fedCI-CA),
         ``"joint"`` (the paper's fedCI: the server sees them) or ``"none"`` (one intercept for all).
@@ -48,6 +49,13 @@ class Server(FederatedTest):
         A test that one client alone can do is answered by that client, or not at all.
     on_dropout : {"restart", "stop"}
         When a client vanishes, the batch restarts with the others, or the run stops.
+    site_slopes : bool
+        With ``method="residual"``: conditioning variables have slopes of their own at every client.
+    alternatives : {"linear", "smooth"}
+        With ``method="residual"``: look for covariance, or for any smooth dependence.
+    cluster : str, optional
+        With ``method="residual"``: a column whose equal values mark rows that belong together (a ward, a patient with several visits). It
+        is no variable of the study, and never leaves a client.
     masking : bool
         The server sees no client's numbers. False is for measurements only.
 
@@ -92,6 +100,9 @@ class Server(FederatedTest):
         min_rows: int = DEFAULTS.min_rows,
         single_site: str = DEFAULTS.single_site.value,
         on_dropout: str = DEFAULTS.on_dropout.value,
+        site_slopes: bool = DEFAULTS.site_slopes,
+        alternatives: str = DEFAULTS.alternatives.value,
+        cluster: str | None = DEFAULTS.cluster,
         masking: bool = LOCAL.masking,
     ) -> None:
         self.clients = _checked(clients)
@@ -104,9 +115,12 @@ class Server(FederatedTest):
             min_rows=min_rows,
             single_site=single_site,
             on_dropout=on_dropout,
+            site_slopes=site_slopes,
+            alternatives=alternatives,
+            cluster=cluster,
         )
         terms = terms_of(settings, masking=check_flag("masking", masking))
-        common = _schema(self.clients, schema)
+        common = _schema(self.clients, schema, settings.cluster)
         self._name = study = secrets.token_hex(4)
         members = [client.identity.fingerprint for client in self.clients]
         sites = [client.join(study, common, terms, members) for client in self.clients]
@@ -145,9 +159,10 @@ def _checked(clients: Iterable[Client]) -> tuple[Client, ...]:
     return clients
 
 
-def _schema(clients: Sequence[Client], schema: Schema | Mapping[str, Any] | None) -> Schema:
+def _schema(clients: Sequence[Client], schema: Schema | Mapping[str, Any] | None, cluster: str | None = None) -> Schema:
+    """The study's schema; the column that marks clusters is no variable unless somebody declares it, which is an error later."""
     if schema is None:
-        return unite({client.name: client.declarations for client in clients})
+        return unite({c.name: {name: d for name, d in c.declarations.items() if name != cluster} for c in clients})
     return schema if isinstance(schema, Schema) else Schema(schema)
 
 

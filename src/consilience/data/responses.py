@@ -71,12 +71,14 @@ def response_columns(table: Table, name: str, index: Index | None, coded: Coded,
         if table.schema[name].kind is Kind.ORDINAL:
             scores: Floats = np.array(coded.scores[name])[codes][:, None]
             return scores
-        return (codes[:, None] == np.arange(1, len(table.schema[name].levels))).astype(np.float64)
+        indicators: Floats = (codes[:, None] == np.arange(1, len(table.schema[name].levels))).astype(np.float64)
+        return indicators
     values = table.numbers[name] if index is None else table.numbers[name][index]
     about = values - centres[name]
-    own: Floats = np.ldexp(about, -coded.exponents.get(name, 0))[:, None]
+    own: Floats = np.ldexp(about, -coded.exponents.get(name, 0)).reshape(-1, 1)
     if not features:
         return own
     knots = coded.knots[name]
     rank = 2.0 * np.interp(about if knots.centred else values, knots.ladder, np.linspace(0.0, 1.0, len(knots.ladder))) - 1.0
-    return np.column_stack([own, 1.5 * rank**2 - 0.5, 2.5 * rank**3 - 1.5 * rank])
+    columns: Floats = np.column_stack([own, 1.5 * rank**2 - 0.5, 2.5 * rank**3 - 1.5 * rank])
+    return columns

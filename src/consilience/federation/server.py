@@ -9,14 +9,15 @@ from typing import Any
 import polars as pl
 
 from consilience.data.schema import Schema, unite
-from consilience.errors import StudyError
+from consilience.errors import OptionError, StudyError
 from consilience.federation.errors import DuplicateClientError, NoClientsError
 from consilience.federation.federated import FederatedTest
 from consilience.federation.pooled import Pooled
+from consilience.federation.pooled_residual import PooledResidual
 from consilience.federation.site.client import Client
 from consilience.federation.transport.local import LocalTransport
 from consilience.options import check_flag
-from consilience.settings import DEFAULTS, LOCAL, Method, SiteEffects, settings_of, terms_of
+from consilience.settings import DEFAULTS, LOCAL, Alternatives, Method, SiteEffects, settings_of, terms_of
 from consilience.wording import counted
 
 __all__ = ["Server", "fisher", "pooled"]
@@ -244,7 +245,11 @@ def pooled(
     site_effects: str | bool = DEFAULTS.site_effects.value,
     ordinal: str = DEFAULTS.ordinal.value,
     ridge: float = DEFAULTS.ridge,
-) -> Pooled:
+    method: str = DEFAULTS.method.value,
+    site_slopes: bool = DEFAULTS.site_slopes,
+    alternatives: str = DEFAULTS.alternatives.value,
+    cluster: str | None = DEFAULTS.cluster,
+) -> Pooled | PooledResidual:
     """The pooled analysis as a CI test: all rows in one place, the site as a factor in every model.
 
     Parameters
@@ -260,10 +265,14 @@ def pooled(
         How ordinal responses are modelled.
     ridge : float
         Penalty on coefficients; 0 for none.
+    method : {"fedci", "residual"}
+        Which test to compare with: nested models, or products of residuals.
+    site_slopes, alternatives, cluster
+        With ``method="residual"``, as for :class:`Server`.
 
     Returns
     -------
-    Pooled
+    Pooled or PooledResidual
         A CI test to compare federated ones with.
 
     Raises
@@ -284,9 +293,18 @@ def pooled(
     Pooled(1 site: site1; 2 variables; 4 rows)
     """
     clients = _checked(d if isinstance(d, Client) else Client(f"site{i}", d) for i, d in enumerate(data, start=1))
-    common = _schema(clients, schema)
     if isinstance(site_effects, bool):
         site_effects = DEFAULTS.site_effects if site_effects else SiteEffects.NONE
-    settings = settings_of(site_effects=site_effects, ordinal=ordinal, ridge=ridge)
+    chosen = {"method": method, "site_slopes": site_slopes, "alternatives": alternatives, "cluster": cluster}
+    settings = settings_of(site_effects=site_effects, ordinal=ordinal, ridge=ridge, **chosen)
+    common = _schema(clients, schema, settings.cluster)
+    frames = {c.name: c.frame for c in clients}
+    if settings.method is Method.FISHER:
+        raise OptionError(
+            "Fisher's method combines tests of sites, and there are none where all rows are in one place; got method='fisher'."
+        )
+    if settings.method is Method.RESIDUAL:
+        features = settings.alternatives is Alternatives.SMOOTH
+        return PooledResidual(frames, common, slopes=settings.site_slopes, features=features, cluster=settings.cluster)
     factor = settings.site_effects is not SiteEffects.NONE
-    return Pooled({c.name: c.frame for c in clients}, common, site_factor=factor, ordinal=settings.ordinal, ridge=settings.ridge)
+    return Pooled(frames, common, site_factor=factor, ordinal=settings.ordinal, ridge=settings.ridge)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult
+from consilience.data.responses import Coded
 from consilience.data.table import Table
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import Ordinal
@@ -30,8 +31,8 @@ class Smoothing(NamedTuple):
     features: bool
 
 
-OwnResiduals = Callable[[tuple[Question, ...], Smoothing], list[CIResult]]
-"""A site's own tests of residuals."""
+OwnResiduals = Callable[[tuple[Question, ...], Smoothing, Coded], list[CIResult]]
+"""A site's own tests of residuals, on the study's knots and scores as far as it has some."""
 
 
 class Desk:

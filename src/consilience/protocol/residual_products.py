@@ -211,7 +211,7 @@ class ResidualProducts(Request, frozen=True, tag="residuals"):
         vector, table = np.zeros((len(self.alone), len(AloneResidual._fields))), desk.table
         mine = [i for i, q in enumerate(self.alone) if table.holds(q.variables) and table.complete(q.variables).n]
         if mine:
-            results = desk.own_residuals(tuple(self.alone[i] for i in mine), Smoothing(self.slopes, self.features))
+            results = desk.own_residuals(tuple(self.alone[i] for i in mine), Smoothing(self.slopes, self.features), self.coded)
             for i, result in zip(mine, results, strict=True):
                 vector[i] = AloneResidual.of(result)
         return vector

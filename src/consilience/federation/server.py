@@ -160,7 +160,7 @@ def _checked(clients: Iterable[Client]) -> tuple[Client, ...]:
     return clients
 
 
-def _schema(clients: Sequence[Client], schema: Schema | Mapping[str, Any] | None, cluster: str | None = None) -> Schema:
+def _schema(clients: Sequence[Client], schema: Schema | Mapping[str, Any] | None, cluster: str | None) -> Schema:
     """The study's schema; the column that marks clusters is no variable unless somebody declares it, which is an error later."""
     if schema is None:
         return unite({c.name: {name: d for name, d in c.declarations.items() if name != cluster} for c in clients})
@@ -265,10 +265,14 @@ def pooled(
         How ordinal responses are modelled.
     ridge : float
         Penalty on coefficients; 0 for none.
-    method : {"fedci", "residual"}
-        Which test to compare with: nested models, or products of residuals.
-    site_slopes, alternatives, cluster
-        With ``method="residual"``, as for :class:`Server`.
+    method : {"fedci", "fisher", "residual"}
+        Which test to compare with: nested models, or products of residuals. Fisher's is refused: it combines tests of single sites.
+    site_slopes : bool
+        With ``method="residual"``: conditioning variables have slopes of their own at every site.
+    alternatives : {"linear", "smooth"}
+        With ``method="residual"``: look for covariance, or for any smooth dependence.
+    cluster : str, optional
+        With ``method="residual"``: a column whose equal values mark rows that belong together.
 
     Returns
     -------

@@ -28,7 +28,7 @@ left of it, and depends on units; the gain is in units of ℓ, and a likelihood-
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -113,7 +113,8 @@ class FitProblem:
 class Fit:
     """A finished fit: log-likelihood at the maximum, rounds used, and the two flags.
 
-    ``beta`` is the point the next step would have gone to: the best estimate, and one at which no sum was asked for.
+    ``beta`` is the point the next step would have gone to: the best estimate, and one at which no sum was asked for. ``squares`` is
+    Pearson's sum there, of counts.
     """
 
     loglik: float
@@ -121,6 +122,7 @@ class Fit:
     converged: bool
     separated: bool = False
     beta: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
+    squares: float = field(default=np.nan, repr=False)
 
 
 @dataclass(slots=True, eq=False)
@@ -185,13 +187,13 @@ class Newton:
             0.0  # intercepts and gaps are free: shrinking them would pull the levels' shares towards each other
         )
         penalty = 0.5 * float(stiffness @ self.beta**2)
-        return Total(
-            False,
-            total.objective - penalty,
-            total.barrier - penalty,  # reported ℓ is objective - barrier: the penalty steers the fit and is not part of its likelihood
-            total.slack,
-            total.score - stiffness * self.beta,
-            total.info + np.diag(stiffness),
+        return replace(
+            total,
+            objective=total.objective - penalty,
+            # reported ℓ is objective - barrier: the penalty steers the fit and is not part of its likelihood
+            barrier=total.barrier - penalty,
+            score=total.score - stiffness * self.beta,
+            info=total.info + np.diag(stiffness),
         )
 
     def _worse(self, total: Total) -> bool:
@@ -271,6 +273,7 @@ class Newton:
             converged=True,
             separated=separated,
             beta=self.state.beta + self.state.step,
+            squares=total.squares if total.pull is None else max(0.0, total.squares + float(total.pull @ self.state.step)),
         )
 
     def _propose(self) -> None:

@@ -16,7 +16,6 @@ import math
 from collections.abc import Iterable
 
 from consilience.citest.question import Question
-from consilience.data.kinds import Kind
 from consilience.data.table import Table
 from consilience.glm.layout import Ordinal, SiteEffects
 from consilience.protocol.errors import DisclosureError, FalseCountsError, OutsideSchemaError, WrongShapeError, WrongTermsError
@@ -77,13 +76,13 @@ class Guard:
         if len(set(names)) < len(names):
             raise OutsideSchemaError(f"A variable may stand once in a set; got {', '.join(names)}.")
 
-    def knows_continuous(self, names: Iterable[str]) -> None:
-        """Continuous variables of the study, each once."""
+    def knows_numbers(self, names: Iterable[str]) -> None:
+        """Continuous variables and counts of the study, each once."""
         names = tuple(names)
         self.knows(names)
         for name in names:
-            if self.table.schema[name].kind is not Kind.CONTINUOUS:
-                raise OutsideSchemaError(f"{name!r} is {self.table.schema[name].kind.value} in this study, not continuous.")
+            if self.table.schema[name].kind.is_discrete:
+                raise OutsideSchemaError(f"{name!r} is {self.table.schema[name].kind.value} in this study, not continuous and no count.")
 
     def knows_questions(self, questions: Iterable[Question]) -> None:
         """Questions over variables of the study."""
@@ -124,7 +123,7 @@ class Guard:
     def keeps_units(self, exponents: dict[str, int]) -> None:
         """Units are those of the first request: another unit would be another guise of the same question."""
         for name, exponent in exponents.items():
-            self.knows_continuous((name,))
+            self.knows_numbers((name,))
             if abs(exponent) > MOST_EXPONENT:
                 raise WrongShapeError(f"A unit's exponent must lie within ±{MOST_EXPONENT}; got {exponent} for {name!r}.")
         if self.history.exponents is None:
@@ -135,7 +134,7 @@ class Guard:
     def keeps_locations(self, locations: dict[str, float] | None) -> None:
         """Locations are those of the first request, for the same reason."""
         for name, location in (locations or {}).items():
-            self.knows_continuous((name,))
+            self.knows_numbers((name,))
             if not math.isfinite(location):
                 raise WrongShapeError(f"A location must be a finite number; got {location} for {name!r}.")
         if not self.history.located:

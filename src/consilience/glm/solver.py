@@ -37,8 +37,10 @@ from consilience.glm.kernel import Floats
 from consilience.glm.layout import Total
 from consilience.glm.secant import SecantMemory
 
-__all__ = ["Fit", "FitProblem", "Newton"]
+__all__ = ["TOLERANCE", "Fit", "FitProblem", "Newton"]
 
+TOLERANCE = 1e-9
+"""A fit ends when its next step promises less than this share of ℓ."""
 MOST_HALVINGS = 3
 """Halvings of a step before its direction is given up and damped. Each costs a round. A Newton step that fails at an eighth of its length
 is wrong in its direction, not in its length: that is what damping changes."""
@@ -105,7 +107,7 @@ class FitProblem:
     quadratic: bool = True
     ridge: float = 0.0
     weight: float = 1.0
-    tolerance: float = 1e-9
+    tolerance: float = TOLERANCE
     most_rounds: int = 200
 
 

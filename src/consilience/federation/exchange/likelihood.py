@@ -29,8 +29,8 @@ EXACT_COUNTS = 1e-8
 """A dispersion below this is what the end of a fit leaves of an exact one: the count is a function of the predictors."""
 
 TOLERANCE_COUNTS = 1e-12
-"""Where fits of counts end, as a share of ℓ. Pearson's sum is right to second order in the last step of a Newton fit, but only to first order
-where steps converge linearly (``coordinate``). At 1e-9 that differed by 5e-8 from the pooled sum, at this by less than 1e-9."""
+"""Where fits of counts end, as a share of ℓ. Pearson's sum is right to second order in the last step of a Newton fit, but only to first
+order where steps converge linearly (``coordinate``). At 1e-9 that differed by 5e-8 from the pooled sum, at this by less than 1e-9."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -41,8 +41,8 @@ class Sign:
     Attributes
     ----------
     code : str
-        ``constant``, ``rare``, ``identifier``, ``date``, ``numbers``, ``comma``, ``spelling``, ``many``, ``few``, ``stand-in``, ``count``
-        or ``missing``.
+        ``constant``, ``rare``, ``identifier``, ``date``, ``numbers``, ``comma``, ``spelling``, ``many``, ``few``, ``stand-in`` or
+        ``missing``.
     words : str
         What was seen, and what can be done.
 
@@ -90,7 +90,7 @@ def signs_of(column: pl.Series, kind: Kind | None, counts: dict[str, int], *, mi
     if kind is not None and kind.is_discrete:
         found += [_spelling(counts), _rare(counts, min_cell, distinct, len(present)), _many(distinct)]
     elif kind is Kind.CONTINUOUS:
-        found += [_stand_in(present), _few(present, distinct), _count(present, distinct)]
+        found += [_stand_in(present), _few(present, distinct)]
     elif kind is Kind.COUNT:
         found.append(_stand_in(present))
     gone = 1 - len(present) / len(column)
@@ -105,7 +105,7 @@ def _once(signs: list[Sign]) -> tuple[Sign, ...]:
     if "date" in codes:
         codes.discard("identifier")
         signs = [sign for sign in signs if sign.code != "identifier"]
-    hidden = {"rare", "many", "spelling", "few", "count", "numbers"} if codes & {"identifier", "date"} else set()
+    hidden = {"rare", "many", "spelling", "few", "numbers"} if codes & {"identifier", "date"} else set()
     hidden |= {"rare", "many"} if codes & {"numbers", "comma"} else set()
     return tuple(sign for sign in signs if sign.code not in hidden)
 
@@ -205,13 +205,6 @@ def _few(present: pl.Series, distinct: int) -> Sign | None:
     if distinct > FEW_NUMBERS or len(present) < ENOUGH_ROWS:
         return None
     return Sign("few", f"Only {distinct} different numbers. If they stand for grades or groups, choose ordinal or multinomial.")
-
-
-def _count(present: pl.Series, distinct: int) -> Sign | None:
-    """Whole numbers from zero may count something; nothing but their meaning can tell."""
-    if not present.dtype.is_integer() or distinct <= FEW_NUMBERS or len(present) < ENOUGH_ROWS or present.min() != 0:
-        return None
-    return Sign("count", f"Whole numbers from 0 to {present.max()!r}. If they count something, such as visits or falls, choose count.")
 
 
 def _stand_in(present: pl.Series) -> Sign | None:

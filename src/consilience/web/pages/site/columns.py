@@ -18,7 +18,11 @@ __all__ = ["change", "one", "review", "show"]
 KINDS = (
     ("", "Decide from the values", "As the list of columns says."),
     (Kind.CONTINUOUS.value, "Continuous", "A number that is measured, such as an age or a blood pressure."),
-    (Kind.COUNT.value, "Count", "How often something happened, such as visits or falls: 0, 1, 2 and so on. Never decided from the values."),
+    (
+        Kind.COUNT.value,
+        "Count",
+        "How often something happened, such as visits or falls: whole numbers from 0. Never decided from the values, so choose it yourself.",
+    ),
     (Kind.BINARY.value, "Binary", "Two levels, such as yes and no."),
     (Kind.ORDINAL.value, "Ordinal", "Levels with an order, such as stages."),
     (Kind.MULTINOMIAL.value, "Multinomial", "Levels without an order, such as blood groups."),

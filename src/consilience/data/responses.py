@@ -49,7 +49,7 @@ def n_responses(schema: Schema, name: str, *, features: bool) -> int:
     >>> [n_responses(schema, name, features=True) for name in schema]
     [3, 1, 2]
     """
-    if schema[name].kind is Kind.CONTINUOUS:
+    if not schema[name].kind.is_discrete:
         return 1 + (FEATURES if features else 0)
     return 1 if schema[name].kind is Kind.ORDINAL else schema[name].n_columns
 

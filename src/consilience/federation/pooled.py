@@ -50,7 +50,7 @@ class Pooled(CITest):
         parts = [as_labels(frame, schema, name).with_columns(pl.lit(name).alias(SITE)) for name, frame in frames.items()]
         factor = Variable(SITE, Kind.MULTINOMIAL, tuple(frames))
         full = Schema([*schema.values(), factor])
-        self._desk = desk_for(Table(pl.concat(parts, how="diagonal"), full, "the pooled data"))
+        self._desk = desk_for(Table(pl.concat(parts, how="diagonal"), full, "the pooled data", site=SITE if site_factor else None))
         self._sums = Sums(full, FitOptions(SiteEffects.NONE, ordinal, ridge, 1, (SITE,) if site_factor else ()))
 
     def __repr__(self) -> str:

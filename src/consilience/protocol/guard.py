@@ -19,7 +19,6 @@ from hashlib import sha256
 import numpy as np
 
 from consilience.citest.question import Question
-from consilience.data.kinds import Kind
 from consilience.data.responses import Coded
 from consilience.data.spline import LADDER
 from consilience.data.table import Table
@@ -93,13 +92,13 @@ class Guard:
         if len(set(names)) < len(names):
             raise OutsideSchemaError(f"A variable may stand once in a set; got {', '.join(names)}.")
 
-    def knows_continuous(self, names: Iterable[str]) -> None:
-        """Continuous variables of the study, each once."""
+    def knows_numbers(self, names: Iterable[str]) -> None:
+        """Continuous variables and counts of the study, each once."""
         names = tuple(names)
         self.knows(names)
         for name in names:
-            if self.table.schema[name].kind is not Kind.CONTINUOUS:
-                raise OutsideSchemaError(f"{name!r} is {self.table.schema[name].kind.value} in this study, not continuous.")
+            if self.table.schema[name].kind.is_discrete:
+                raise OutsideSchemaError(f"{name!r} is {self.table.schema[name].kind.value} in this study, not continuous and no count.")
 
     def knows_questions(self, questions: Iterable[Question]) -> None:
         """Questions over variables of the study."""
@@ -140,7 +139,7 @@ class Guard:
     def keeps_units(self, exponents: dict[str, int]) -> None:
         """Units are those of the first request: another unit would be another guise of the same question."""
         for name, exponent in exponents.items():
-            self.knows_continuous((name,))
+            self.knows_numbers((name,))
             if abs(exponent) > MOST_EXPONENT:
                 raise WrongShapeError(f"A unit's exponent must lie within ±{MOST_EXPONENT}; got {exponent} for {name!r}.")
         if self.history.exponents is None:
@@ -151,7 +150,7 @@ class Guard:
     def keeps_locations(self, locations: dict[str, float] | None) -> None:
         """Locations are those of the first request, for the same reason."""
         for name, location in (locations or {}).items():
-            self.knows_continuous((name,))
+            self.knows_numbers((name,))
             if not math.isfinite(location):
                 raise WrongShapeError(f"A location must be a finite number; got {location} for {name!r}.")
         if not self.history.located:
@@ -176,7 +175,7 @@ class Guard:
     def keeps_coding(self, coded: Coded) -> None:
         """Units, knots and scores are those of the first request: other ones would be other questions, as many as one likes."""
         for name, knots in coded.knots.items():
-            self.knows_continuous((name,))
+            self.knows_numbers((name,))
             ladder = np.array(knots.ladder)
             if len(ladder) != LADDER + 1 or not np.isfinite(ladder).all() or (np.diff(ladder) < 0).any():
                 raise WrongShapeError(f"Knots of {name!r} must be {LADDER + 1} finite numbers in ascending order.")

@@ -119,7 +119,7 @@ class _Residuals:
                 sets[tuple(v for v in everything if v != missing)] = None
         sets |= {(name,): None for name in (*self._curved(), *self._scored())}
         new = tuple(s for s in sets if s not in sums.counts)
-        spreads = sums.continuous() if sums.exponents is None else ()
+        spreads = sums.numbers() if sums.exponents is None else ()
         if new or spreads:
             request = Survey(new, spreads)
             sums.take(request.read((yield self._asked(request)), sums.schema))
@@ -128,7 +128,7 @@ class _Residuals:
         """Continuous variables that need knots."""
         sums = self.sums
         names = {name for q in self.questions for name in (q.variables if sums.options.features else q.given)}
-        return [name for name in sorted(names) if sums.schema[name].kind is Kind.CONTINUOUS]
+        return [name for name in sorted(names) if not sums.schema[name].kind.is_discrete]
 
     def _scored(self) -> list[str]:
         """Ordinal variables that need scores."""

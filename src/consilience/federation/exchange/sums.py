@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult
 from consilience.data.design import ModelSpec
-from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
 from consilience.federation.exchange.residual_sums import ResidualSums
 from consilience.glm.kernel import Floats
@@ -87,9 +86,9 @@ class Sums:
         if self.exponents is None:
             self.exponents = found.exponents
 
-    def continuous(self) -> tuple[str, ...]:
-        """The continuous variables of the schema."""
-        return tuple(name for name, variable in self.schema.items() if variable.kind is Kind.CONTINUOUS)
+    def numbers(self) -> tuple[str, ...]:
+        """The variables of the schema that are numbers: continuous ones and counts."""
+        return tuple(name for name, variable in self.schema.items() if not variable.kind.is_discrete)
 
     def rows(self, variables: tuple[str, ...]) -> int:
         """Rows complete on ``variables``, over all sites that hold them (which must have been surveyed)."""

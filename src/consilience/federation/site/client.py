@@ -40,7 +40,8 @@ class Client:
     data
         A polars or pandas frame, or a path to a ``.csv`` or ``.parquet`` file.
     kinds
-        Kinds that win over the inferred ones, by column: ``"continuous"``, ``"binary"``, ``"ordinal"`` or ``"multinomial"``.
+        Kinds that win over the inferred ones, by column: ``"continuous"``, ``"binary"``, ``"ordinal"``, ``"multinomial"`` or
+        ``"count"`` (which is never inferred).
     levels
         Levels of discrete columns, in their order.
     identity

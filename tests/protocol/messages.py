@@ -5,8 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from consilience.citest.question import Question
+from consilience.data.basis import Expansion
+from consilience.data.responses import Coded
+from consilience.data.spline import Knots
 from consilience.glm.layout import Ordinal, SiteEffects
 from consilience.protocol.evaluate import Evaluate, ModelAsk
+from consilience.protocol.grid import Cells, Grid
 from consilience.protocol.handshake import (
     Challenge,
     Closing,
@@ -24,12 +28,19 @@ from consilience.protocol.handshake import (
 )
 from consilience.protocol.local_tests import LocalTests
 from consilience.protocol.locate import Locate
+from consilience.protocol.mean_products import MeanProducts, MeanSet
 from consilience.protocol.messages import Announced, Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, Round, RoundRequest
+from consilience.protocol.place import Place
 from consilience.protocol.products import Products
 from consilience.protocol.request import Request
+from consilience.protocol.residual_products import ProductAsk, ResidualProducts
+from consilience.protocol.residuals import BasisAsk, MeanAsk
 from consilience.protocol.survey import Survey
 
 MODEL = ModelAsk("C", ("A", "E"), ("A", "C", "E"), (0, 2), (0, 1), b"\x00" * 16, 0.0)
+CODED = Coded({"A": 8}, {"A": Knots(tuple(0.25 * i - 6.0 for i in range(49)))})
+LINE = Expansion(("A",), 0, False)
+MEANS = (MeanAsk(0, "C", b"\x00" * 8, b"\x00" * 8, (-2,)), MeanAsk(0, "E", b"\x00" * 24, b"\x00" * 8, (0, 1, 2)))
 REQUESTS: dict[str, Request] = {
     "survey": Survey((("A", "C"), ("A",)), ("A",)),
     "locate": Locate(("A",), {"A": 8}),
@@ -39,6 +50,23 @@ REQUESTS: dict[str, Request] = {
     "evaluate with locations": Evaluate(4, (), SiteEffects.NONE, Ordinal.PROPORTIONAL, 4, {"A": 8}, {"A": -2.25}),
     "local tests, counted": LocalTests((Question("A", "C"),), Ordinal.PROPORTIONAL, 0.0, True, 2),
     "local tests": LocalTests((Question("A", "C", ("E",)),), Ordinal.PROPORTIONAL, 0.0, False, 2),
+    "place": Place(("A",), {"A": 8}),
+    "grid": Grid((Cells("A", b"\x00" * 8, True),), False),
+    "means": MeanProducts((MeanSet(("A", "C"), Expansion(("A",), 2), ("C",)),), CODED, True, False),
+    "residuals": ResidualProducts(
+        (BasisAsk(("A", "C"), LINE, b"\x00" * 8),),
+        MEANS,
+        (ProductAsk(0, 1, ("A", "C", "E")),),
+        CODED,
+        True,
+        False,
+        False,
+        False,
+        (Question("C", "E"),),
+    ),
+    "fourth moments": ResidualProducts(
+        (BasisAsk(("A", "C"), LINE, b"\x00" * 8),), MEANS, (ProductAsk(0, 1, ("A", "C", "E"), b"\x00" * 24),), CODED, True, True, True, True
+    ),
 }
 OFFER = KeyOffer(b"run", b"i" * 32, b"x" * 32, b"s" * 64)
 FROM_SERVER: dict[str, Any] = {

@@ -45,13 +45,17 @@ ROOT = Path(consilience.__file__).parent
 # --- signatures ---------------------------------------------------------------------------------------------------------------------
 
 
+OF_RESIDUALS = {"site_slopes", "alternatives", "cluster"}
+"""Settings that mean something to ``method="residual"`` alone."""
+
+
 @pytest.mark.parametrize(
     ("function", "wanted", "others"),
     [
         (cs.Server, {*names_of(Part.TESTS), "masking"}, {"clients", "schema"}),
-        (cs.fisher, {*names_of(Part.TESTS), "masking"} - {"method"}, {"clients", "schema"}),
+        (cs.fisher, {*names_of(Part.TESTS), "masking"} - {"method", *OF_RESIDUALS}, {"clients", "schema"}),
         (cs.discover, {*names_of(Part.GRAPHS), "jobs"}, {"test", "knowledge", "progress", "stop"}),
-        (cs.pooled, {"site_effects", "ordinal", "ridge"}, {"data", "schema"}),
+        (cs.pooled, {"site_effects", "ordinal", "ridge", "method", *OF_RESIDUALS}, {"data", "schema"}),
     ],
     ids=["Server", "fisher", "discover", "pooled"],
 )
@@ -92,7 +96,8 @@ def test_the_rest_interface_has_words_ranges_and_defaults_of_the_network() -> No
         told = schema["properties"][name]
         assert told["description"] == setting.about.doc
         bounds = told | (told["anyOf"][0] if setting.optional else {})
-        assert {key: bounds[names[key]] for key in setting.about.bounds} == setting.about.bounds
+        called = names | ({"max_length": "maxLength"} if setting.type is str else {})
+        assert {key: bounds[called[key]] for key in setting.about.bounds} == setting.about.bounds
         assert tuple(told.get("enum", ())) == setting.choices
         if setting.type in (int, float, bool) or setting.is_choice:
             assert told["default"] == setting.plain_default
@@ -162,6 +167,7 @@ WRONG: dict[str, list[Any]] = {
     "consent_seconds": [0, 1e9],
     "return_seconds": [0.5, None],
     "round_seconds": [0, 86401],
+    "cluster": ["", " ", 1, "a\nb", "x" * 201],
 }
 
 
@@ -199,7 +205,7 @@ def test_a_setting_that_does_not_exist() -> None:
     with pytest.raises(OptionError, match="did you mean min_rows"):
         settings_of(min_row=1)
     with pytest.raises(OptionError, match="settings are alpha, "):
-        settings_of(colour="red")
+        settings_of(weather="fine")
 
 
 # --- no second definition -----------------------------------------------------------------------------------------------------------

@@ -10,6 +10,8 @@ from typing import Any
 
 import polars as pl
 
+from consilience.citest.combine import ratio_log_sf
+
 __all__ = ["CIResult", "Direction", "silent", "to_frame"]
 
 
@@ -25,11 +27,11 @@ class Direction:
     response, predictor : str
         Which of the two variables is modelled, and which is added to the model.
     statistic : float
-        Twice the gain in log-likelihood.
+        Twice the gain in log-likelihood; with a count as the response divided by the dispersion.
     df : int
         Degrees of freedom: the rank that the predictor adds to the design, times the slopes per column.
     p_value : float
-        From χ²(df).
+        From χ²(df); with a count as the response from F(df, residual_df).
     loglik_restricted, loglik_unrestricted : float
         Log-likelihoods without and with the predictor.
     converged : bool, default True
@@ -38,11 +40,17 @@ class Direction:
         A level is predicted perfectly: the statistic is the limit it tends to.
     reason : str, default ""
         Why the comparison is not informative.
+    dispersion : float, default 1.0
+        With a count as the response, how many times as large as the mean its variance was found to be (NaN if a site did the test alone).
+    residual_df : int, default 0
+        The degrees of freedom that the dispersion was estimated with; zero where there is none.
 
     Attributes
     ----------
     informative : bool
         True if the comparison has at least one degree of freedom.
+    log_p : float
+        The logarithm of the p-value, also where the p-value itself is too small for a number.
 
     Examples
     --------
@@ -60,11 +68,18 @@ class Direction:
     converged: bool = True
     separated: bool = False
     reason: str = ""
+    dispersion: float = 1.0
+    residual_df: int = 0
 
     @property
     def informative(self) -> bool:
         """True if the comparison has at least one degree of freedom."""
         return self.df > 0
+
+    @property
+    def log_p(self) -> float:
+        """The logarithm of the p-value, also where the p-value itself is too small for a number."""
+        return ratio_log_sf(self.statistic, self.df, self.residual_df) if self.informative else 0.0
 
 
 def silent(response: str, predictor: str, reason: str) -> Direction:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from consilience.errors import DataError, QuestionError, SchemaError
 
 __all__ = [
+    "ClusterError",
     "EmptyDataError",
     "InfiniteValueError",
     "KindConflictError",
@@ -31,7 +32,11 @@ class NullColumnError(DataError):
 
 
 class InfiniteValueError(DataError):
-    """An infinite number in a continuous column."""
+    """An infinite number in a column of numbers."""
+
+
+class ClusterError(DataError):
+    """The column that marks clusters is not there, or is a variable as well."""
 
 
 class KindError(DataError):

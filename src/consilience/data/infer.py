@@ -1,7 +1,8 @@
 """From a column's type to a variable's kind, and the reason in words.
 
 Float is continuous, boolean binary, integer ordinal, text multinomial, as the paper has it; and as users need it: an integer column
-of zeros and ones is binary, one with more than ten distinct values continuous. What a site's owner declares always wins.
+of zeros and ones is binary, one with more than ten distinct values continuous. What a site's owner declares always wins. A count is never
+inferred: an age in years is an integer too, and no count.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from consilience.data.counts import check_counts
 from consilience.data.errors import InfiniteValueError, KindError, NullColumnError, UnknownLevelError, UnknownVariableError
 from consilience.data.kinds import Kind, Variable, as_kind, have_natural_order, level_label, sort_levels
 from consilience.data.schema import Declaration
@@ -22,7 +24,7 @@ MOST_INTEGER_LEVELS = 10
 
 Grades, stages and classes have fewer; ages, counts and readings of instruments have more. Ordinal for all integers, as the paper has it,
 would give an age fifty columns as a predictor and fifty thresholds as a response. An eleven-point scale (0 to 10) falls on the other
-side, and has to be declared; so has a count with few values.
+side, and has to be declared; so has a count, whatever its values.
 """
 
 ONE_VALUE = "one integer only: as at the other sites, if they have more"
@@ -96,8 +98,8 @@ def _declare_one(
     chosen, reason = _choose_kind(values, owner, kind, levels, is_ordered=is_ordered)
     if not chosen.is_discrete:
         if levels is not None:
-            raise KindError(f"{name!r} of {owner!r} is declared continuous and given levels {list(levels)}; give one or the other.")
-        _check_numbers(column, owner)
+            raise KindError(f"{name!r} of {owner!r} is declared {chosen.value} and given levels {list(levels)}; give one or the other.")
+        _check_numbers(column, owner, chosen)
         return Declaration(Variable(name, chosen), declared_kind=kind is not None, reason=reason)
     # an Enum declares its categories, also those that no row has here: another site may have them
     if levels is None and isinstance(column.dtype, pl.Enum):
@@ -197,18 +199,20 @@ def _check_type(values: pl.Series, owner: str) -> None:
     )
 
 
-def _check_numbers(column: pl.Series, owner: str) -> None:
+def _check_numbers(column: pl.Series, owner: str, kind: Kind) -> None:
     name = column.name
     try:
         numbers = column.cast(pl.Float64, strict=True)
     except pl.exceptions.PolarsError:
         raise KindError(
-            f"{name!r} of {owner!r} is declared continuous but holds {first_non_number(column)!r}. "
+            f"{name!r} of {owner!r} is declared {kind.value} but holds {first_non_number(column)!r}. "
             f"Declare another kind or convert the column to numbers."
         ) from None
     n_infinite = int(numbers.is_infinite().sum())
     if n_infinite:
         raise InfiniteValueError(infinite_message(name, owner, n_infinite))
+    if kind is Kind.COUNT:
+        check_counts(numbers.to_numpy(), name, owner)
 
 
 def first_non_number(column: pl.Series) -> object:

@@ -12,15 +12,31 @@ from consilience.data.schema import Schema
 from consilience.federation.errors import ClientGoneError, TooFewClientsError
 from consilience.federation.exchange.batch import batch, drive
 from consilience.federation.exchange.fisher import fisher_batch
+from consilience.federation.exchange.residual import residual_batch
 from consilience.federation.exchange.sums import FitOptions, Sums
 from consilience.federation.transport.base import Transport
 from consilience.glm.kernel import Floats
 from consilience.protocol.catalogue import AnyRequest
 from consilience.protocol.messages import Announced
-from consilience.settings.choices import Dropout, Method
+from consilience.settings.choices import Alternatives, Dropout, Method
 from consilience.settings.terms import Terms
 
 __all__ = ["FederatedTest"]
+
+
+def fit_options(terms: Terms, sites: int) -> FitOptions:
+    """How models are fitted on these terms."""
+    return FitOptions(
+        terms.effects,
+        terms.ordinal,
+        terms.ridge,
+        sites,
+        (),
+        terms.disclosure,
+        terms.site_slopes,
+        terms.alternatives is Alternatives.SMOOTH,
+        terms.cluster is not None,
+    )
 
 
 class FederatedTest(CITest):
@@ -40,12 +56,12 @@ class FederatedTest(CITest):
                 f"No sum may be made over fewer than {terms.min_contributors} clients (min_contributors), "
                 f"and there are {self._agreed}. Add clients or lower the limit."
             )
-        self._sums = Sums(schema, FitOptions(terms.effects, terms.ordinal, terms.ridge, self._agreed, (), terms.disclosure))
+        self._sums = Sums(schema, fit_options(terms, self._agreed))
         self._results: dict[Question, CIResult] = {}
 
     @property
     def method(self) -> str:
-        """``"fedci"`` or ``"fisher"``."""
+        """``"fedci"``, ``"fisher"`` or ``"residual"``."""
         return self.terms.method.value
 
     @property
@@ -96,7 +112,7 @@ class FederatedTest(CITest):
         RefusalError
             A client refuses a request.
         """
-        exchange = fisher_batch if self.terms.method is Method.FISHER else batch
+        exchange = {Method.FEDCI: batch, Method.FISHER: fisher_batch, Method.RESIDUAL: residual_batch}[self.terms.method]
         while True:
             try:
                 results = drive(exchange(questions, self._sums, progress), self._ask)

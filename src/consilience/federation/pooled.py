@@ -20,6 +20,7 @@ from consilience.data.schema import Schema
 from consilience.data.table import Table
 from consilience.federation.exchange.batch import batch, drive
 from consilience.federation.exchange.sums import FitOptions, Sums
+from consilience.federation.pooled_labels import as_labels
 from consilience.federation.site.own_tests import desk_for
 from consilience.settings.choices import Ordinal, SiteEffects
 from consilience.settings.declaration import DEFAULTS
@@ -46,10 +47,10 @@ class Pooled(CITest):
         self.sites = tuple(frames)
         self.variables = tuple(schema)
         self.datasets = tuple(dict.fromkeys(frozenset(f.columns) & frozenset(schema) for f in frames.values()))
-        parts = [_as_labels(frame, schema, name).with_columns(pl.lit(name).alias(SITE)) for name, frame in frames.items()]
+        parts = [as_labels(frame, schema, name).with_columns(pl.lit(name).alias(SITE)) for name, frame in frames.items()]
         factor = Variable(SITE, Kind.MULTINOMIAL, tuple(frames))
         full = Schema([*schema.values(), factor])
-        self._desk = desk_for(Table(pl.concat(parts, how="diagonal"), full, "the pooled data"))
+        self._desk = desk_for(Table(pl.concat(parts, how="diagonal"), full, "the pooled data", site=SITE if site_factor else None))
         self._sums = Sums(full, FitOptions(SiteEffects.NONE, ordinal, ridge, 1, (SITE,) if site_factor else ()))
 
     def __repr__(self) -> str:
@@ -69,15 +70,3 @@ class Pooled(CITest):
         rows = table.complete((result.x, result.y, *result.given))
         codes = table.codes[SITE]
         return len(np.unique(codes if rows.index is None else codes[rows.index]))
-
-
-def _as_labels(frame: pl.DataFrame, schema: Schema, owner: str) -> pl.DataFrame:
-    """Columns in types that concatenate: numbers as floats, levels as their labels."""
-    table = Table(frame, schema, owner)
-    columns: dict[str, pl.Series] = {}
-    for name, numbers in table.numbers.items():
-        columns[name] = pl.Series(name, numbers)
-    for name, codes in table.codes.items():
-        levels = schema[name].levels
-        columns[name] = pl.Series(name, [levels[c] if c >= 0 else None for c in codes.tolist()], dtype=pl.String)
-    return pl.DataFrame(columns)

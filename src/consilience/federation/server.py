@@ -9,14 +9,15 @@ from typing import Any
 import polars as pl
 
 from consilience.data.schema import Schema, unite
-from consilience.errors import StudyError
+from consilience.errors import OptionError, StudyError
 from consilience.federation.errors import DuplicateClientError, NoClientsError
 from consilience.federation.federated import FederatedTest
 from consilience.federation.pooled import Pooled
+from consilience.federation.pooled_residual import PooledResidual
 from consilience.federation.site.client import Client
 from consilience.federation.transport.local import LocalTransport
 from consilience.options import check_flag
-from consilience.settings import DEFAULTS, LOCAL, Method, SiteEffects, settings_of, terms_of
+from consilience.settings import DEFAULTS, LOCAL, Alternatives, Method, SiteEffects, settings_of, terms_of
 from consilience.wording import counted
 
 __all__ = ["Server", "fisher", "pooled"]
@@ -31,8 +32,9 @@ class Server(FederatedTest):
         The sites, each with a name of its own.
     schema : Schema or mapping, optional
         The study's variables, declared in advance. By default the union of what the clients hold.
-    method : {"fedci", "fisher"}
-        ``"fedci"`` fits common models from sums over clients; ``"fisher"`` combines the p-values of the clients' own tests.
+    method : {"fedci", "fisher", "residual"}
+        ``"fedci"`` compares nested models that are fitted from sums over clients; ``"fisher"`` combines the p-values of the clients' own
+        tests; ``"residual"`` multiplies the residuals of smooth models, which needs neither straight lines nor equal variances.
     site_effects : {"profiled", "coordinate", "joint", "none"}
         Where the sites' intercepts live: ``"profiled"`` (each client keeps its own to itself), ``"coordinate"`` (the paper's fedCI-CA),
         ``"joint"`` (the paper's fedCI: the server sees them) or ``"none"`` (one intercept for all).
@@ -48,6 +50,13 @@ class Server(FederatedTest):
         A test that one client alone can do is answered by that client, or not at all.
     on_dropout : {"restart", "stop"}
         When a client vanishes, the batch restarts with the others, or the run stops.
+    site_slopes : bool
+        With ``method="residual"``: conditioning variables have slopes of their own at every client.
+    alternatives : {"linear", "smooth"}
+        With ``method="residual"``: look for covariance, or for any smooth dependence.
+    cluster : str, optional
+        With ``method="residual"``: a column whose equal values mark rows that belong together (a ward, a patient with several visits). It
+        is no variable of the study, and never leaves a client.
     masking : bool
         The server sees no client's numbers. False is for measurements only.
 
@@ -92,6 +101,9 @@ class Server(FederatedTest):
         min_rows: int = DEFAULTS.min_rows,
         single_site: str = DEFAULTS.single_site.value,
         on_dropout: str = DEFAULTS.on_dropout.value,
+        site_slopes: bool = DEFAULTS.site_slopes,
+        alternatives: str = DEFAULTS.alternatives.value,
+        cluster: str | None = DEFAULTS.cluster,
         masking: bool = LOCAL.masking,
     ) -> None:
         self.clients = _checked(clients)
@@ -104,9 +116,12 @@ class Server(FederatedTest):
             min_rows=min_rows,
             single_site=single_site,
             on_dropout=on_dropout,
+            site_slopes=site_slopes,
+            alternatives=alternatives,
+            cluster=cluster,
         )
         terms = terms_of(settings, masking=check_flag("masking", masking))
-        common = _schema(self.clients, schema)
+        common = _schema(self.clients, schema, settings.cluster)
         self._name = study = secrets.token_hex(4)
         members = [client.identity.fingerprint for client in self.clients]
         sites = [client.join(study, common, terms, members) for client in self.clients]
@@ -145,9 +160,10 @@ def _checked(clients: Iterable[Client]) -> tuple[Client, ...]:
     return clients
 
 
-def _schema(clients: Sequence[Client], schema: Schema | Mapping[str, Any] | None) -> Schema:
+def _schema(clients: Sequence[Client], schema: Schema | Mapping[str, Any] | None, cluster: str | None) -> Schema:
+    """The study's schema; the column that marks clusters is no variable unless somebody declares it, which is an error later."""
     if schema is None:
-        return unite({client.name: client.declarations for client in clients})
+        return unite({c.name: {name: d for name, d in c.declarations.items() if name != cluster} for c in clients})
     return schema if isinstance(schema, Schema) else Schema(schema)
 
 
@@ -229,7 +245,11 @@ def pooled(
     site_effects: str | bool = DEFAULTS.site_effects.value,
     ordinal: str = DEFAULTS.ordinal.value,
     ridge: float = DEFAULTS.ridge,
-) -> Pooled:
+    method: str = DEFAULTS.method.value,
+    site_slopes: bool = DEFAULTS.site_slopes,
+    alternatives: str = DEFAULTS.alternatives.value,
+    cluster: str | None = DEFAULTS.cluster,
+) -> Pooled | PooledResidual:
     """The pooled analysis as a CI test: all rows in one place, the site as a factor in every model.
 
     Parameters
@@ -245,10 +265,18 @@ def pooled(
         How ordinal responses are modelled.
     ridge : float
         Penalty on coefficients; 0 for none.
+    method : {"fedci", "fisher", "residual"}
+        Which test to compare with: nested models, or products of residuals. Fisher's is refused: it combines tests of single sites.
+    site_slopes : bool
+        With ``method="residual"``: conditioning variables have slopes of their own at every site.
+    alternatives : {"linear", "smooth"}
+        With ``method="residual"``: look for covariance, or for any smooth dependence.
+    cluster : str, optional
+        With ``method="residual"``: a column whose equal values mark rows that belong together.
 
     Returns
     -------
-    Pooled
+    Pooled or PooledResidual
         A CI test to compare federated ones with.
 
     Raises
@@ -269,9 +297,18 @@ def pooled(
     Pooled(1 site: site1; 2 variables; 4 rows)
     """
     clients = _checked(d if isinstance(d, Client) else Client(f"site{i}", d) for i, d in enumerate(data, start=1))
-    common = _schema(clients, schema)
     if isinstance(site_effects, bool):
         site_effects = DEFAULTS.site_effects if site_effects else SiteEffects.NONE
-    settings = settings_of(site_effects=site_effects, ordinal=ordinal, ridge=ridge)
+    chosen = {"method": method, "site_slopes": site_slopes, "alternatives": alternatives, "cluster": cluster}
+    settings = settings_of(site_effects=site_effects, ordinal=ordinal, ridge=ridge, **chosen)
+    common = _schema(clients, schema, settings.cluster)
+    frames = {c.name: c.frame for c in clients}
+    if settings.method is Method.FISHER:
+        raise OptionError(
+            "Fisher's method combines tests of sites, and there are none where all rows are in one place; got method='fisher'."
+        )
+    if settings.method is Method.RESIDUAL:
+        features = settings.alternatives is Alternatives.SMOOTH
+        return PooledResidual(frames, common, slopes=settings.site_slopes, features=features, cluster=settings.cluster)
     factor = settings.site_effects is not SiteEffects.NONE
-    return Pooled({c.name: c.frame for c in clients}, common, site_factor=factor, ordinal=settings.ordinal, ridge=settings.ridge)
+    return Pooled(frames, common, site_factor=factor, ordinal=settings.ordinal, ridge=settings.ridge)

@@ -2,18 +2,19 @@
 
 Conventions, the same in every kernel:
 
-- ``X`` is the site's centred design (n rows, p columns), ``y`` the response codes, ``w`` the row weights.
+- ``X`` is the site's centred design (n rows, p columns), ``y`` the response codes (or the counts), ``w`` the row weights.
 - *Shared* parameters are common to all sites (slopes; for the proportional model also the threshold gaps). *Intercepts* belong to
   the site. A kernel's parameter vector is always (shared, intercepts).
 - ``loglik`` is maximised. ``score`` is its gradient, ``info`` minus its Hessian (observed information, positive semi-definite: all
-  four log-likelihoods are concave).
+  log-likelihoods are concave).
 
 A kernel works in two phases so that a search over intercepts alone stays cheap: :meth:`Kernel.linear` costs O(n p) and depends on
 the shared parameters only; :meth:`Kernel.rows` and :meth:`Kernel.intercept_terms` cost O(n); :meth:`Kernel.full` costs O(n p²).
 Kernels are pure functions of arrays: no options, no environment, no I/O.
 
-Observed and not expected information: for the logit and the multinomial model they are the same; for the two ordinal ones only the observed
-one is minus a second derivative, which is what makes the steps Newton's and the Schur complement the curvature of the profile likelihood.
+Observed and not expected information: for the logit, multinomial and Poisson models they are the same; for the two ordinal ones only the
+observed one is minus a second derivative, which is what makes the steps Newton's and the Schur complement the curvature of the profile
+likelihood.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class RowTerms:
     """Per-row quantities at one point. ``loglik`` is the plain log-likelihood, ``barrier`` what is added to it (generalized only).
 
     ``slack`` bounds how far the barrier keeps the log-likelihood below its supremum. ``feasible`` is False where some cell
-    probability is not positive; the other fields then mean nothing.
+    probability is not positive, or a mean out of all range; the other fields then mean nothing. ``squares`` is Pearson's sum (counts only).
     """
 
     loglik: float
@@ -43,14 +44,16 @@ class RowTerms:
     barrier: float = 0.0
     slack: float = 0.0
     feasible: bool = True
+    squares: float = 0.0
 
 
 @dataclass(slots=True, eq=False)
 class Evaluation:
-    """Score and information over (shared, intercepts)."""
+    """Score and information over (shared, intercepts), and for counts the gradient of Pearson's sum."""
 
     score: Floats
     info: Floats
+    pull: Floats | None = None
 
 
 class Kernel(ABC):
@@ -62,6 +65,11 @@ class Kernel(ABC):
     @abstractmethod
     def start(self, shared: Floats) -> Floats:
         """Intercepts from which the search over them begins."""
+
+    def closed(self, eta: Floats) -> Floats | None:
+        """The intercepts that maximise the likelihood, where a formula says them; None: they must be searched for."""
+        del eta
+        return None
 
     def repair(self, eta: Floats, intercepts: Floats) -> Floats:
         """Intercepts near the given ones at which every probability is positive."""

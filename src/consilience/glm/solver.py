@@ -28,7 +28,7 @@ left of it, and depends on units; the gain is in units of ℓ, and a likelihood-
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -37,8 +37,10 @@ from consilience.glm.kernel import Floats
 from consilience.glm.layout import Total
 from consilience.glm.secant import SecantMemory
 
-__all__ = ["Fit", "FitProblem", "Newton"]
+__all__ = ["TOLERANCE", "Fit", "FitProblem", "Newton"]
 
+TOLERANCE = 1e-9
+"""A fit ends when its next step promises less than this share of ℓ."""
 MOST_HALVINGS = 3
 """Halvings of a step before its direction is given up and damped. Each costs a round. A Newton step that fails at an eighth of its length
 is wrong in its direction, not in its length: that is what damping changes."""
@@ -105,7 +107,7 @@ class FitProblem:
     quadratic: bool = True
     ridge: float = 0.0
     weight: float = 1.0
-    tolerance: float = 1e-9
+    tolerance: float = TOLERANCE
     most_rounds: int = 200
 
 
@@ -113,7 +115,8 @@ class FitProblem:
 class Fit:
     """A finished fit: log-likelihood at the maximum, rounds used, and the two flags.
 
-    ``beta`` is the point the next step would have gone to: the best estimate, and one at which no sum was asked for.
+    ``beta`` is the point the next step would have gone to: the best estimate, and one at which no sum was asked for. ``squares`` is
+    Pearson's sum there, of counts.
     """
 
     loglik: float
@@ -121,6 +124,7 @@ class Fit:
     converged: bool
     separated: bool = False
     beta: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
+    squares: float = field(default=np.nan, repr=False)
 
 
 @dataclass(slots=True, eq=False)
@@ -185,13 +189,13 @@ class Newton:
             0.0  # intercepts and gaps are free: shrinking them would pull the levels' shares towards each other
         )
         penalty = 0.5 * float(stiffness @ self.beta**2)
-        return Total(
-            False,
-            total.objective - penalty,
-            total.barrier - penalty,  # reported ℓ is objective - barrier: the penalty steers the fit and is not part of its likelihood
-            total.slack,
-            total.score - stiffness * self.beta,
-            total.info + np.diag(stiffness),
+        return replace(
+            total,
+            objective=total.objective - penalty,
+            # reported ℓ is objective - barrier: the penalty steers the fit and is not part of its likelihood
+            barrier=total.barrier - penalty,
+            score=total.score - stiffness * self.beta,
+            info=total.info + np.diag(stiffness),
         )
 
     def _worse(self, total: Total) -> bool:
@@ -271,6 +275,7 @@ class Newton:
             converged=True,
             separated=separated,
             beta=self.state.beta + self.state.step,
+            squares=total.squares if total.pull is None else max(0.0, total.squares + float(total.pull @ self.state.step)),
         )
 
     def _propose(self) -> None:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from consilience.protocol.evaluate import Evaluate
+from consilience.protocol.grid import Grid
 from consilience.protocol.local_tests import LocalTests
 from consilience.protocol.locate import Locate
+from consilience.protocol.mean_products import MeanProducts
+from consilience.protocol.place import Place
 from consilience.protocol.products import Products
+from consilience.protocol.residual_products import ResidualProducts
 from consilience.protocol.survey import Survey
 
 __all__ = ["AnyRequest"]
@@ -16,5 +20,9 @@ AnyRequest = (
     | Products
     | Evaluate
     | LocalTests
+    | Place  # and so on: tests of residuals
+    | Grid
+    | MeanProducts
+    | ResidualProducts
 )
 """What a message may carry: the decoder picks the class by its tag, and refuses every other tag."""

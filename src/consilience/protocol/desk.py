@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult
+from consilience.data.responses import Coded
 from consilience.data.table import Table
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import Ordinal
 from consilience.protocol.request import Request
 
-__all__ = ["Desk", "OwnTests"]
+__all__ = ["Desk", "OwnResiduals", "OwnTests", "Smoothing"]
 
 T = TypeVar("T")
 CACHE_BYTES = 96 << 20
@@ -23,14 +24,25 @@ OwnTests = Callable[[tuple[Question, ...], Ordinal, float], list[CIResult]]
 """A site's own tests on its own rows: questions, the model of ordinal responses, the ridge."""
 
 
+class Smoothing(NamedTuple):
+    """How smooth means are made: slopes of conditioning variables for every site, features of continuous responses."""
+
+    slopes: bool
+    features: bool
+
+
+OwnResiduals = Callable[[tuple[Question, ...], Smoothing, Coded], list[CIResult]]
+"""A site's own tests of residuals, on the study's knots and scores as far as it has some."""
+
+
 class Desk:
     """A site's encoded table, what requests keep from one round to the next, and its own tests.
 
     How a site tests on its own rows is passed in: it is the same test that is done over all sites, and it lies above this room.
     """
 
-    def __init__(self, table: Table, own_tests: OwnTests, cache_bytes: int = CACHE_BYTES) -> None:
-        self.table, self.own_tests, self.cache_bytes = table, own_tests, cache_bytes
+    def __init__(self, table: Table, own_tests: OwnTests, own_residuals: OwnResiduals, cache_bytes: int = CACHE_BYTES) -> None:
+        self.table, self.own_tests, self.own_residuals, self.cache_bytes = table, own_tests, own_residuals, cache_bytes
         self._kept: dict[type, Any] = {}
 
     def answer(self, request: Request, site: int = 0) -> Floats:

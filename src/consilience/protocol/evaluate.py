@@ -8,8 +8,10 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from consilience.data.design import Coding, ModelSpec, build, n_columns
+from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
 from consilience.data.table import Table
 from consilience.glm.kernel import Floats, Kernel
@@ -28,7 +30,10 @@ __all__ = ["Evaluate", "ModelAsk"]
 
 
 class ModelAsk(msgspec.Struct, frozen=True):
-    """One model at one β. ``keep`` are its estimable columns, ``levels`` the response levels that occur in the study's sample."""
+    """One model at one β. ``keep`` are its estimable columns, ``levels`` the response levels that occur in the study's sample.
+
+    A count has no levels.
+    """
 
     response: str
     predictors: tuple[str, ...]
@@ -80,9 +85,12 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
     def _n_parameters(self, model: ModelAsk, schema: Schema) -> int:
         return n_parameters(model.shape(schema, self.ordinal), self.effects, self.n_sites)
 
+    def _size(self, model: ModelAsk, schema: Schema) -> int:
+        return answer_size(self._n_parameters(model, schema), dispersed=model.shape(schema, self.ordinal).dispersed)
+
     def length(self, schema: Schema) -> int:
         """The models, one after the other."""
-        return sum(answer_size(self._n_parameters(model, schema)) for model in self.models)
+        return sum(self._size(model, schema) for model in self.models)
 
     def samples(self) -> tuple[VariableSet, ...]:
         """The samples of the models, each once."""
@@ -142,7 +150,7 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
         seen: dict[Any, Floats] = {}  # for this request only: warm starts make the next answer at the same point a little better
         for model in self.models:
             if not table.holds(model.sample):
-                parts.append(np.zeros(answer_size(self._n_parameters(model, table.schema))))
+                parts.append(np.zeros(self._size(model, table.schema)))
                 continue
             key = (model.response, model.predictors, table.complete(model.sample).key, model.keep, model.levels)
             point = (key, model.beta, model.mu)
@@ -155,9 +163,9 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
         """The sums of the models, in their order."""
         found, position = list[Total](), 0
         for model in self.models:
-            n = self._n_parameters(model, schema)
-            found.append(unpack(total[position : position + answer_size(n)], n))
-            position += answer_size(n)
+            size = self._size(model, schema)
+            found.append(unpack(total[position : position + size], self._n_parameters(model, schema)))
+            position += size
         return found
 
     def words(self) -> str:
@@ -180,10 +188,13 @@ def _check_design(model: ModelAsk, guard: Guard) -> None:
     if not set(model.sample) >= {model.response, *model.predictors}:
         raise OutsideSchemaError(f"A model's sample must be complete on its variables; got {', '.join(model.sample)}.")
     response = schema[model.response]
-    if not response.kind.is_discrete:
+    if response.kind is Kind.CONTINUOUS:
         raise OutsideSchemaError(f"{model.response!r} is continuous and needs no model to be evaluated; its cross-products say all.")
     in_order = all(a < b for a, b in zip(model.levels, model.levels[1:], strict=False))
-    if len(model.levels) < 2 or not in_order or model.levels[0] < 0 or model.levels[-1] >= len(response.levels):
+    if response.kind is Kind.COUNT:
+        if model.levels:
+            raise OutsideSchemaError(f"{model.response!r} is a count and has no levels; got {list(model.levels)}.")
+    elif len(model.levels) < 2 or not in_order or model.levels[0] < 0 or model.levels[-1] >= len(response.levels):
         raise OutsideSchemaError(f"{model.response!r} has the levels 0 to {len(response.levels) - 1}; got {list(model.levels)}.")
     width = n_columns(schema, model.predictors)
     increasing = all(a < b for a, b in zip(model.keep, model.keep[1:], strict=False))
@@ -236,15 +247,21 @@ class _Bench:
         if full_key in self.kernels:
             return self.kernels[full_key]
         design = build(self.table, model.spec, model.keep, coding)
-        code = np.full(len(self.table.schema[model.response].levels), -1, dtype=np.int32)
-        code[list(model.levels)] = np.arange(len(model.levels), dtype=np.int32)
-        response = code[design.response]
-        if (response < 0).any():
-            raise OutsideSchemaError(f"The levels of {model.response!r} in a model must be all that occur in its sample.")
-        kernel = make_kernel(replace(design, response=response), shape, request.effects, model.mu)
+        if model.levels:
+            design = replace(design, response=self._recoded(model, design.response))
+        kernel = make_kernel(design, shape, request.effects, model.mu)
         # four times the design: itself, and what a kernel derives from it; 512 bytes for what Python adds to each
         size = 4 * design.nbytes + 512
         if self.used + size <= self.room:
             self.kernels[full_key] = kernel
             self.used += size
         return kernel
+
+    def _recoded(self, model: ModelAsk, response: NDArray[Any]) -> NDArray[np.int32]:
+        """Codes among the levels that occur."""
+        code = np.full(len(self.table.schema[model.response].levels), -1, dtype=np.int32)
+        code[list(model.levels)] = np.arange(len(model.levels), dtype=np.int32)
+        found: NDArray[np.int32] = code[response]
+        if (found < 0).any():
+            raise OutsideSchemaError(f"The levels of {model.response!r} in a model must be all that occur in its sample.")
+        return found

@@ -13,23 +13,38 @@ is refused for another reason leaves no trace there, or a server could fix a sit
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+
+import numpy as np
 
 from consilience.citest.question import Question
-from consilience.data.kinds import Kind
+from consilience.data.responses import Coded
+from consilience.data.spline import LADDER
 from consilience.data.table import Table
 from consilience.glm.layout import Ordinal, SiteEffects
-from consilience.protocol.errors import DisclosureError, FalseCountsError, OutsideSchemaError, WrongShapeError, WrongTermsError
-from consilience.protocol.history import History, Places, Units
+from consilience.protocol.errors import (
+    DisclosureError,
+    FalseCountsError,
+    OutsideSchemaError,
+    RepeatedQuestionError,
+    WrongShapeError,
+    WrongTermsError,
+)
+from consilience.protocol.history import Cut, History, Places, Settled, Units
 from consilience.protocol.request import VariableSet
 from consilience.protocol.version import VERSION
-from consilience.settings.choices import Method
+from consilience.settings.choices import Alternatives, Method
 from consilience.settings.terms import Terms
 
 __all__ = ["Guard"]
 
 MOST_EXPONENT = 1100
 """Exponents of two between which units lie: doubles end at 2¹⁰²⁴ and 2⁻¹⁰⁷⁴, and a little more does no harm."""
+
+
+MOST_POINTS = 3
+"""Points at which the products of residuals of one test are answered by the same sites."""
 
 
 class Guard:
@@ -77,13 +92,13 @@ class Guard:
         if len(set(names)) < len(names):
             raise OutsideSchemaError(f"A variable may stand once in a set; got {', '.join(names)}.")
 
-    def knows_continuous(self, names: Iterable[str]) -> None:
-        """Continuous variables of the study, each once."""
+    def knows_numbers(self, names: Iterable[str]) -> None:
+        """Continuous variables and counts of the study, each once."""
         names = tuple(names)
         self.knows(names)
         for name in names:
-            if self.table.schema[name].kind is not Kind.CONTINUOUS:
-                raise OutsideSchemaError(f"{name!r} is {self.table.schema[name].kind.value} in this study, not continuous.")
+            if self.table.schema[name].kind.is_discrete:
+                raise OutsideSchemaError(f"{name!r} is {self.table.schema[name].kind.value} in this study, not continuous and no count.")
 
     def knows_questions(self, questions: Iterable[Question]) -> None:
         """Questions over variables of the study."""
@@ -124,7 +139,7 @@ class Guard:
     def keeps_units(self, exponents: dict[str, int]) -> None:
         """Units are those of the first request: another unit would be another guise of the same question."""
         for name, exponent in exponents.items():
-            self.knows_continuous((name,))
+            self.knows_numbers((name,))
             if abs(exponent) > MOST_EXPONENT:
                 raise WrongShapeError(f"A unit's exponent must lie within ±{MOST_EXPONENT}; got {exponent} for {name!r}.")
         if self.history.exponents is None:
@@ -135,13 +150,92 @@ class Guard:
     def keeps_locations(self, locations: dict[str, float] | None) -> None:
         """Locations are those of the first request, for the same reason."""
         for name, location in (locations or {}).items():
-            self.knows_continuous((name,))
+            self.knows_numbers((name,))
             if not math.isfinite(location):
                 raise WrongShapeError(f"A location must be a finite number; got {location} for {name!r}.")
         if not self.history.located:
             self.history.take(Places(locations))
         if locations != self.history.locations:
             raise WrongTermsError("Locations must stay what they were in the study's first request for cross-products.")
+
+    def not_too_fine(self, name: str, edges: bytes, most: int | None) -> None:
+        """Ascending bounds between cells: ``most`` cells, or so many that each holds at least ``min_rows`` rows on average."""
+        values = np.frombuffer(edges, dtype="<f8") if len(edges) % 8 == 0 else np.empty(0)
+        if not len(values) or not np.isfinite(values).all() or (np.diff(values) <= 0).any():
+            raise WrongShapeError(f"Cells of {name!r} need finite bounds in ascending order.")
+        if most is None:
+            most = self._announced[name,][1] // self.terms.min_rows
+        if len(values) + 1 > most:
+            raise DisclosureError(f"{len(values) + 1} cells of {name!r} are too fine for its rows; {most} may be asked for.")
+
+    def keeps_cells(self, name: str, edges: bytes, *, centred: bool, fine: bool) -> None:
+        """Rows are counted between the same values only, once they have been."""
+        self._keeps_cut(f"{'fine' if fine else 'coarse'} cells{' about centres' if centred else ''} of {name}", edges)
+
+    def keeps_coding(self, coded: Coded) -> None:
+        """Units, knots and scores are those of the first request: other ones would be other questions, as many as one likes."""
+        for name, knots in coded.knots.items():
+            self.knows_numbers((name,))
+            ladder = np.array(knots.ladder)
+            if len(ladder) != LADDER + 1 or not np.isfinite(ladder).all() or (np.diff(ladder) < 0).any():
+                raise WrongShapeError(f"Knots of {name!r} must be {LADDER + 1} finite numbers in ascending order.")
+        for name, scores in coded.scores.items():
+            self.knows((name,))
+            if len(scores) != len(self.table.schema[name].levels) or not all(0.0 <= score <= 1.0 for score in scores):
+                raise WrongShapeError(f"Scores of {name!r} must be a number from 0 to 1 for each of its levels.")
+        for name, knots in coded.knots.items():
+            self._keeps_cut(f"knots of {name}", np.array(knots.ladder).tobytes() + bytes([knots.centred]))
+        for name, scores in coded.scores.items():
+            self._keeps_cut(f"scores of {name}", np.array(scores).tobytes())
+        self.keeps_units(coded.exponents)
+
+    def _keeps_cut(self, what: str, values: bytes) -> None:
+        digest = sha256(values).digest()[:16]
+        known = self.history.cuts.get(what)
+        if known is None:
+            self.history.take(Cut(what, digest))
+        elif known != digest:
+            raise WrongTermsError(f"The {what} must stay what they were in the study's first request for them.")
+
+    def expands_like(self, *, slopes: bool, features: bool) -> None:
+        """Smooth means as agreed: slopes of sites, and what is looked for."""
+        if slopes is not self.terms.site_slopes:
+            raise WrongTermsError(f"The study has agreed on site_slopes={self.terms.site_slopes}; got {slopes}.")
+        if features is not (self.terms.alternatives is Alternatives.SMOOTH):
+            raise WrongTermsError(f"The study's alternatives are {self.terms.alternatives}; got a request for others.")
+
+    def clusters(self, *, clustered: bool) -> None:
+        """Products are summed by cluster where agreed, and only there."""
+        if clustered is not (self.terms.cluster is not None):
+            raise WrongTermsError(f"The study's cluster is {self.terms.cluster}; got a request {'with' if clustered else 'without'} one.")
+
+    def leaves_rows(self, variables: VariableSet, columns: int, per_column: int) -> None:
+        """No cross-products of more columns than the rows can hide."""
+        rows = self._announced[variables][1]
+        if columns * per_column > rows:
+            raise DisclosureError(
+                f"{columns} columns are too many for the {rows} rows of {', '.join(variables)}: at most one for {per_column}."
+            )
+
+    def settles(self, tests: Sequence[tuple[bytes, bytes]]) -> None:
+        """Each test (as a digest) is answered at few points (as digests) by the same sites.
+
+        Products of residuals at coefficients of a server's choice, as often as it likes, would weigh single rows out. One point is enough;
+        a server that has lost its memory comes back to it up to rounding.
+        """
+        new = list[tuple[bytes, bytes]]()
+        for test, point in dict.fromkeys(tests):
+            known = self.history.settled.get(test, {})
+            if known.get(point) == self.members:
+                continue
+            if sum(members == self.members for members in known.values()) >= MOST_POINTS:
+                raise RepeatedQuestionError(
+                    f"The products of residuals of a test are answered at {MOST_POINTS} points at most with the same sites; got another."
+                )
+            new.append((test, point))
+        if new:
+            members = tuple(sorted(self.members))
+            self.history.take(Settled(tuple(test for test, _ in new), tuple(point for _, point in new), members))
 
     def allows_sum(self, variables: VariableSet, *, single: bool = False) -> None:
         """No sum over too few sites or rows. ``single``: one term is enough where the study lets a site answer alone."""

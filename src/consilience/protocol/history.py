@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-__all__ = ["Closed", "History", "Places", "Points", "Present", "Record", "Units"]
+__all__ = ["Closed", "Cut", "History", "Places", "Points", "Present", "Record", "Settled", "Units"]
 
 
 class Points(msgspec.Struct, frozen=True, tag="points"):
@@ -40,7 +40,22 @@ class Closed(msgspec.Struct, frozen=True, tag="closed"):
     """The site answers nothing more in this study."""
 
 
-Record = Points | Units | Places | Present | Closed
+class Cut(msgspec.Struct, frozen=True, tag="cut"):
+    """A variable was cut at these values (as a digest), for one purpose: ``what`` names it."""
+
+    what: str
+    digest: bytes
+
+
+class Settled(msgspec.Struct, frozen=True, tag="settled"):
+    """Tests (as digests) were answered at one point each (as digests) with these sites (as fingerprints)."""
+
+    tests: tuple[bytes, ...]
+    points: tuple[bytes, ...]
+    members: tuple[bytes, ...]
+
+
+Record = Points | Units | Places | Present | Closed | Cut | Settled
 
 
 class History:
@@ -59,6 +74,8 @@ class History:
         self.located = False
         self.present: frozenset[bytes] | None = None
         self.closed = False
+        self.cuts: dict[str, bytes] = {}
+        self.settled: dict[bytes, dict[bytes, frozenset[bytes]]] = {}
 
     def take(self, record: Record) -> None:
         """Keep a record, then act on it."""
@@ -78,6 +95,12 @@ class History:
             self.locations, self.located = record.locations, True
         elif isinstance(record, Present):
             self.present = frozenset(record.members)
+        elif isinstance(record, Cut):
+            self.cuts[record.what] = record.digest
+        elif isinstance(record, Settled):
+            members = frozenset(record.members)
+            for test, point in zip(record.tests, record.points, strict=True):
+                self.settled.setdefault(test, {})[point] = members
         else:
             self.closed = True
 

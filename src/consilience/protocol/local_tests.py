@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from consilience.citest.combine import chi2_log_sf, log_symmetric
+from consilience.citest.combine import log_symmetric
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult
 from consilience.data.schema import Schema
@@ -65,7 +65,7 @@ class LocalTests(Request, frozen=True, tag="local"):
         vector = np.zeros((len(self.questions), self.fields))
         for i, question in enumerate(self.questions):
             result = done.results[question]
-            logs = [chi2_log_sf(d.statistic, d.df) for d in result.directions if d.informative]
+            logs = [d.log_p for d in result.directions if d.informative]
             if logs:
                 # on the log scale: a p-value of 1e-400 is an ordinary one in large data, and zero as a float
                 log_p = logs[0] if len(logs) == 1 else log_symmetric(logs[0], logs[1])

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from consilience.citest.combine import chi2_sf
+from consilience.citest.combine import ratio_sf
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult, Direction, silent
+from consilience.data.counts import poisson_loglik
 from consilience.data.design import Coding, column_names, cross_products, n_columns, null_loglik
+from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import Ordinal
@@ -32,8 +34,9 @@ lose some of that.)"""
 class Products(Request, frozen=True, tag="products"):
     """Cross-products of all columns, per variable set.
 
-    n, level counts, log-likelihoods of discrete variables without predictors, column sums, upper triangle of the cross-products.
-    Then, per question of ``alone``, an :class:`AloneAnswer` from the one site that can answer it and zeros from all others.
+    n, level counts, log-likelihoods of discrete variables without predictors, two numbers per count (its log-likelihood without predictors,
+    the degrees of freedom that this leaves), column sums, upper triangle of the cross-products. Then, per question of ``alone``, an
+    :class:`AloneAnswer` from the one site that can answer it and zeros from all others.
 
     >>> Products((("A", "C"),), {}, alone=(Question("C", "B"),)).samples()
     (('A', 'C'), ('B', 'C'))
@@ -84,7 +87,8 @@ class Products(Request, frozen=True, tag="products"):
             # log-likelihoods of the models without predictors ride along: the site has its level counts at hand, and whoever has them as
             # a sum over sites only could not tell them (each site has shares of its own)
             found = cross_products(table, variables, coding)
-            parts += [np.array([float(found.n)]), found.levels, found.nulls, found.sums, found.gram[np.triu_indices(len(found.sums))]]
+            triangle = found.gram[np.triu_indices(len(found.sums))]
+            parts += [np.array([float(found.n)]), found.levels, found.nulls, found.counted, found.sums, triangle]
         return np.concatenate([*parts, self._answer_alone(desk).ravel()])
 
     def _answer_alone(self, desk: Desk) -> Floats:
@@ -102,7 +106,9 @@ class Products(Request, frozen=True, tag="products"):
         sets, position = dict[VariableSet, ProductsTotal](), 0
         for variables in self.sets:
             length = products_length(schema, variables)
-            sets[variables] = ProductsTotal.read(total[position : position + length], schema, variables, common=self.locations is not None)
+            sets[variables] = ProductsTotal.read(
+                total[position : position + length], schema, variables, Coding(self.exponents, self.locations)
+            )
             position += length
         numbers = total[position:].reshape(-1, len(AloneAnswer._fields)).tolist()
         return ProductsRead(sets, {q: AloneAnswer(*row) for q, row in zip(self.alone, numbers, strict=True)})
@@ -127,13 +133,15 @@ def products_length(schema: Schema, variables: VariableSet) -> int:
     """
     p = n_columns(schema, variables)
     levels = [len(schema[name].levels) for name in variables if schema[name].kind.is_discrete]
-    return 1 + sum(levels) + len(levels) + p + p * (p + 1) // 2
+    counts = sum(schema[name].kind is Kind.COUNT for name in variables)
+    return 1 + sum(levels) + len(levels) + 2 * counts + p + p * (p + 1) // 2
 
 
 class AloneAnswer(NamedTuple):
     """All that leaves the one site that can do a test: two statistics with their degrees of freedom, and flags.
 
-    ``flags`` adds 1 (converged), 2 (a level is predicted perfectly with y as the response) and 4 (with x as the response).
+    ``flags`` adds 1 (converged), 2 (a level is predicted perfectly with y as the response) and 4 (with x as the response). ``residual_y``
+    and ``residual_x`` are the degrees of freedom of a dispersion that was estimated, zero where there is none.
     """
 
     statistic_y: float
@@ -141,27 +149,30 @@ class AloneAnswer(NamedTuple):
     statistic_x: float
     df_x: float
     flags: float
+    residual_y: float
+    residual_x: float
 
     @staticmethod
     def of(result: CIResult) -> AloneAnswer:
         """Site: pack a result of its own."""
         by_y, by_x = result.directions
         flags = result.converged + 2 * by_y.separated + 4 * by_x.separated
-        return AloneAnswer(by_y.statistic, by_y.df, by_x.statistic, by_x.df, flags)
+        return AloneAnswer(by_y.statistic, by_y.df, by_x.statistic, by_x.df, flags, by_y.residual_df, by_x.residual_df)
 
     def directions(self, question: Question) -> tuple[Direction, ...]:
         """Server: the two directions again. The log-likelihoods stayed at the site."""
         reason = "the one site that measures these variables cannot tell from its rows"
         found, flags = list[Direction](), round(self.flags)
-        for response, predictor, statistic, df, separated in (
-            (question.y, question.x, self.statistic_y, round(self.df_y), flags & 2),
-            (question.x, question.y, self.statistic_x, round(self.df_x), flags & 4),
+        for response, predictor, statistic, df, separated, residual in (
+            (question.y, question.x, self.statistic_y, round(self.df_y), flags & 2, round(self.residual_y)),
+            (question.x, question.y, self.statistic_x, round(self.df_x), flags & 4, round(self.residual_x)),
         ):
             if df == 0:
                 found.append(silent(response, predictor, reason))
             else:
-                p = chi2_sf(statistic, df)
-                found.append(Direction(response, predictor, statistic, df, p, math.nan, math.nan, bool(flags & 1), bool(separated)))
+                p = ratio_sf(statistic, df, residual)
+                known = Direction(response, predictor, statistic, df, p, math.nan, math.nan, bool(flags & 1), bool(separated))
+                found.append(replace(known, dispersion=math.nan, residual_df=residual) if residual else known)
         return tuple(found)
 
 
@@ -174,18 +185,24 @@ class ProductsRead(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProductsTotal:
-    """Summed counts and cross-products of a variable set, addressed by variable."""
+    """Summed counts and cross-products of a variable set, addressed by variable.
+
+    ``degrees`` are, for each count, the rows less the means that were fitted to them (see :func:`consilience.data.counts.count_sums`);
+    ``means`` its mean over all sites, which is known only where sites have no intercepts of their own.
+    """
 
     n: float
     levels: dict[str, Floats]
     nulls: dict[str, float]
     gram: Floats
     columns: dict[str, list[int]]
+    degrees: dict[str, float] = field(default_factory=dict)
+    means: dict[str, float] = field(default_factory=dict)
 
     @staticmethod
-    def read(vector: Floats, schema: Schema, variables: VariableSet, *, common: bool) -> ProductsTotal:
-        """One set's part of a sum. Where columns have ``common`` locations (no site effects), they are centred here."""
-        n, position = float(vector[0]), 1
+    def read(vector: Floats, schema: Schema, variables: VariableSet, coding: Coding) -> ProductsTotal:
+        """One set's part of a sum. Where columns have common locations (no site effects), they are centred here."""
+        n, position, common = float(vector[0]), 1, not coding.centre_at_site
         levels: dict[str, Floats] = {}
         for name in variables:
             count = len(schema[name].levels)
@@ -195,7 +212,13 @@ class ProductsTotal:
         nulls = {name: float(vector[position + i]) for i, name in enumerate(levels)}
         if common:  # one intercept for all sites: the null model is that of the summed counts, not the sum of null models
             nulls = {name: null_loglik(counts) for name, counts in levels.items()}
-        position += len(nulls)
+        position += len(levels)
+        counts = [name for name in variables if schema[name].kind is Kind.COUNT]
+        counted = vector[position : position + 2 * len(counts)].reshape(-1, 2)
+        nulls |= {name: float(null) for name, null in zip(counts, counted[:, 0], strict=True)}
+        degrees = {name: float(np.rint(left)) for name, left in zip(counts, counted[:, 1], strict=True)}
+        means: dict[str, float] = {}
+        position += 2 * len(counts)
         names = column_names(schema, variables)
         p = len(names)
         sums = vector[position : position + p]
@@ -207,7 +230,13 @@ class ProductsTotal:
         columns: dict[str, list[int]] = {name: [] for name in variables}
         for i, (name, _) in enumerate(names):
             columns[name].append(i)
-        return ProductsTotal(n, levels, nulls, gram, columns)
+        for name in counts if common and n > 0 else ():
+            about = float(np.ldexp(sums[columns[name][0]], coding.exponents.get(name, 0)))
+            total = float(np.rint(n * (coding.locations or {}).get(name, 0.0) + about))  # counts: a whole number
+            nulls[name] += poisson_loglik(total, n)
+            degrees[name] -= 1.0
+            means[name] = total / n
+        return ProductsTotal(n, levels, nulls, gram, columns, degrees, means)
 
 
 def _centred(gram: Floats, sums: Floats, n: float) -> Floats:

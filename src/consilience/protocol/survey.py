@@ -50,7 +50,7 @@ class Survey(Request, frozen=True, tag="survey"):
         """Counts of any set of the study's variables may be summed; they are what limits on other sums rest on."""
         for variables in self.sets:
             guard.knows(variables)
-        guard.knows_continuous(self.spreads)
+        guard.knows_numbers(self.spreads)
         guard.not_too_large(self.sets)
 
     def answer(self, desk: Desk, site: int) -> Floats:

@@ -17,7 +17,7 @@ module                what it holds
 """
 
 from consilience.settings.checks import check_settings, settings_of
-from consilience.settings.choices import Batching, Dropout, Engine, Method, Ordinal, Resolve, SingleSite, SiteEffects, Variant
+from consilience.settings.choices import Alternatives, Batching, Dropout, Engine, Method, Ordinal, Resolve, SingleSite, SiteEffects, Variant
 from consilience.settings.declaration import (
     DEFAULTS,
     LOCAL,
@@ -38,6 +38,7 @@ __all__ = [
     "NETWORK_SETTINGS",
     "OPEN",
     "SETTINGS",
+    "Alternatives",
     "Batching",
     "Disclosure",
     "Dropout",

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from consilience.errors import OptionError
-from consilience.settings.choices import Engine, Resolve, SiteEffects
+from consilience.settings.choices import Engine, Method, Resolve, SiteEffects
 from consilience.settings.declaration import NETWORK_SETTINGS, SETTINGS, NetworkSettings, Settings
 
 __all__ = ["check_settings", "settings_of"]
@@ -51,6 +51,11 @@ def check_settings(settings: S) -> S:
         raise OptionError(f"The published algorithm has no way out of contradictions: resolve='{settings.resolve}' needs engine='exact'.")
     if settings.engine is Engine.IOD and settings.selection_bias:
         raise OptionError("The published algorithm knows no selection bias: selection_bias=True needs engine='exact'.")
+    if settings.cluster is not None and settings.method is not Method.RESIDUAL:
+        raise OptionError(
+            f"Rows of one cluster are not independent, and method='{settings.method}' takes them to be: cluster='{settings.cluster}' needs "
+            f"method='residual'."
+        )
     for text in (*(name for tier in settings.tiers for name in tier), *settings.required, *settings.forbidden):
         if not text.isprintable():
             raise OptionError(f"What is known is said in printable text on one line; got {text[:40]!r}.")

@@ -6,14 +6,22 @@ from enum import StrEnum
 
 from consilience.glm.layout import Ordinal, SiteEffects
 
-__all__ = ["Batching", "Dropout", "Engine", "Method", "Ordinal", "Resolve", "SingleSite", "SiteEffects", "Variant"]
+__all__ = ["Alternatives", "Batching", "Dropout", "Engine", "Method", "Ordinal", "Resolve", "SingleSite", "SiteEffects", "Variant"]
 
 
 class Method(StrEnum):
-    """How sites are brought together: common models from sums, or combined p-values."""
+    """How sites are brought together: nested models from sums, combined p-values, or products of residuals."""
 
     FEDCI = "fedci"
     FISHER = "fisher"
+    RESIDUAL = "residual"
+
+
+class Alternatives(StrEnum):
+    """What a test of residuals looks for: covariance, or any smooth dependence."""
+
+    LINEAR = "linear"
+    SMOOTH = "smooth"
 
 
 class SingleSite(StrEnum):

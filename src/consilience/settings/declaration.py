@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from consilience.settings.choices import Batching, Dropout, Engine, Method, Ordinal, Resolve, SingleSite, SiteEffects, Variant
+from consilience.settings.choices import Alternatives, Batching, Dropout, Engine, Method, Ordinal, Resolve, SingleSite, SiteEffects, Variant
 from consilience.settings.field import About, Part, Setting, read_struct
 
 __all__ = [
@@ -48,7 +48,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     alpha: Annotated[float, About("Significance level of the CI decisions.", Part.GRAPHS, gt=0, lt=1)] = 0.05
     max_given: Annotated[int | None, About("Largest conditioning set; no bound if left out.", Part.GRAPHS, ge=0)] = None
-    method: Annotated[Method, About("Common models from masked sums (fedci), or combined p-values (fisher).", Part.TESTS)] = Method.FEDCI
+    method: Annotated[
+        Method,
+        About(
+            "Nested models from masked sums (fedci), combined p-values (fisher), or products of residuals of smooth models (residual).",
+            Part.TESTS,
+        ),
+    ] = Method.FEDCI
     site_effects: Annotated[SiteEffects, About("Where the sites' intercepts live.", Part.TESTS)] = SiteEffects.PROFILED
     ordinal: Annotated[Ordinal, About("How ordinal responses are modelled.", Part.TESTS)] = Ordinal.PROPORTIONAL
     ridge: Annotated[float, About("Penalty on coefficients; 0 for none.", Part.TESTS, ge=0)] = 0.0
@@ -91,6 +97,20 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     consent_seconds: Annotated[float, About("How long the owner of a site may take to agree.", Part.EXCHANGE, ge=1, le=YEAR)] = 7 * DAY
     return_seconds: Annotated[float, About("How long a site that was lost is waited for.", Part.EXCHANGE, ge=1, le=YEAR)] = 900.0
     round_seconds: Annotated[float, About("How long one answer may take.", Part.EXCHANGE, ge=1, le=DAY)] = 600.0
+    site_slopes: Annotated[
+        bool, About("With method residual: conditioning variables have slopes of their own at every site.", Part.TESTS)
+    ] = True
+    alternatives: Annotated[
+        Alternatives, About("With method residual: look for covariance (linear), or for any smooth dependence (smooth).", Part.TESTS)
+    ] = Alternatives.LINEAR
+    cluster: Annotated[
+        str | None,
+        About(
+            "With method residual: a column whose equal values mark rows that belong together; it never leaves a site.",
+            Part.TESTS,
+            max_length=200,
+        ),
+    ] = None
 
 
 class ProgramOptions(msgspec.Struct, frozen=True, kw_only=True):

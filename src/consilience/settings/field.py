@@ -80,6 +80,8 @@ class Setting:
             return self.type(check_option(self.name, value, self.choices))
         if self.type is bool:
             return check_flag(self.name, value)
+        if self.type is str:
+            return self._text(value)
         if get_origin(self.type) is tuple:
             return self._texts(value)
         if self.about.gt is not None and self.about.lt is not None:
@@ -91,6 +93,11 @@ class Setting:
         if isinstance(value, int | float) and not isinstance(value, bool) and low < value < high:
             return float(value)
         raise OptionError(f"{self.name} must lie between {low:g} and {high:g}; got {value!r}.")
+
+    def _text(self, value: Any) -> str:
+        if isinstance(value, str) and value.strip() and value.isprintable() and len(value) <= (self.about.max_length or len(value)):
+            return value
+        raise OptionError(f"{self.name} must be a text of up to {self.about.max_length} printable characters on one line; got {value!r}.")
 
     def _texts(self, value: Any) -> tuple[Any, ...]:
         """Texts, or lists of texts, as tuples."""
@@ -116,6 +123,8 @@ class Setting:
             return ", ".join(f"`{word}`" for word in self.choices)
         if self.type is bool:
             return "`true`, `false`"
+        if self.type is str:
+            return f"a name of up to {about.max_length} characters{', or none' if self.optional else ''}"
         if get_origin(self.type) is tuple:
             return "" if about.max_length is None else f"up to {about.max_length} entries"
         if about.gt is not None and about.lt is not None:

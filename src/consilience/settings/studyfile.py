@@ -15,6 +15,7 @@ which sends everything but the sites: file names stay where the files are.
 
     [variables]
     age = "continuous"                                   # short for a table with a kind and nothing else
+    visits = "count"
 
     [variables.stage]
     kind = "ordinal"

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from consilience.settings.choices import Dropout, Method, Ordinal, SingleSite, SiteEffects
+from consilience.settings.choices import Alternatives, Dropout, Method, Ordinal, SingleSite, SiteEffects
 from consilience.settings.declaration import DEFAULTS, LOCAL, NetworkSettings, Settings
 from consilience.settings.disclosure import Disclosure
 
@@ -34,6 +34,9 @@ class Terms(msgspec.Struct, frozen=True):
     method: Method = DEFAULTS.method
     max_given: int | None = DEFAULTS.max_given
     network: bool = False
+    site_slopes: bool = DEFAULTS.site_slopes
+    alternatives: Alternatives = DEFAULTS.alternatives
+    cluster: str | None = DEFAULTS.cluster
 
     @property
     def disclosure(self) -> Disclosure:

@@ -131,7 +131,7 @@ def _log_combined(result: CIResult, sums: Sums) -> float:
 
 
 def _log_p(result: CIResult) -> float:
-    logs = [chi2_log_sf(d.statistic, d.df) for d in result.directions if d.informative]
+    logs = [d.log_p for d in result.directions if d.informative]
     if not logs:
         return math.nan
     return logs[0] if len(logs) == 1 else log_symmetric(logs[0], logs[1])

@@ -70,9 +70,9 @@ class ColumnProfile:
     unlisted : int
         Levels that are not in ``levels``.
     bins : tuple of Bin
-        The histogram of a continuous kind.
+        The histogram of a continuous kind or a count.
     low, high, median : float or None
-        Of a continuous kind.
+        Of a continuous kind or a count.
     signs : tuple of Sign
         What looks odd.
     trouble : str
@@ -224,10 +224,10 @@ def profile_column(
     free = distinct > FREE_TEXT and column.dtype == pl.String and kind is None and given is None
     chosen, reason, order, trouble = _declared(column.drop_nulls().head(FREE_TEXT) if free else column, kind, given)
     basics = (column.name, _holds(column.dtype), chosen, reason, kind is not None, len(column), column.null_count())
-    if chosen is Kind.CONTINUOUS and not trouble:
+    if chosen is not None and not chosen.is_discrete and not trouble:
         numbers = column.drop_nulls().cast(pl.Float64).to_numpy()
         signs = signs_of(column, chosen, {}, min_cell=min_cell)
-        bins = histogram(numbers, whole=column.dtype.is_integer())
+        bins = histogram(numbers, whole=column.dtype.is_integer() or chosen is Kind.COUNT)
         return ColumnProfile(*basics, distinct, (), 0, bins, float(numbers.min()), float(numbers.max()), float(np.median(numbers)), signs)
     counts = (
         _counts(column, FREE_TEXT if free else None) if (chosen is not None and chosen.is_discrete) or column.dtype == pl.String else {}

@@ -91,6 +91,8 @@ def signs_of(column: pl.Series, kind: Kind | None, counts: dict[str, int], *, mi
         found += [_spelling(counts), _rare(counts, min_cell, distinct, len(present)), _many(distinct)]
     elif kind is Kind.CONTINUOUS:
         found += [_stand_in(present), _few(present, distinct)]
+    elif kind is Kind.COUNT:
+        found.append(_stand_in(present))
     gone = 1 - len(present) / len(column)
     if gone > 0.5:
         found.append(Sign("missing", f"{gone:.0%} of the rows have no value; a test uses the rows that have all of its variables."))
@@ -158,7 +160,7 @@ def _numbers(present: pl.Series) -> float:
 
 
 def _text(present: pl.Series, kind: Kind | None) -> list[Sign | None]:
-    if present.dtype != pl.String or kind is Kind.CONTINUOUS:
+    if present.dtype != pl.String or kind in (Kind.CONTINUOUS, Kind.COUNT):
         return []
     as_number = present.cast(pl.Float64, strict=False)
     others = as_number.null_count()

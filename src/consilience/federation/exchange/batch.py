@@ -138,9 +138,9 @@ class _Batch:
             for missing in (None, question.x, question.y):
                 sets[tuple(v for v in sample if v != missing)] = None
         if sums.options.effects is SiteEffects.NONE:
-            sets |= {(name,): None for name in sums.continuous()}
+            sets |= {(name,): None for name in sums.numbers()}
         new = tuple(s for s in sets if s not in sums.counts)
-        spreads = sums.continuous() if sums.exponents is None else ()
+        spreads = sums.numbers() if sums.exponents is None else ()
         if new or spreads:
             request = Survey(new, spreads)
             sums.take(request.read((yield self._asked(request)), sums.schema))
@@ -149,7 +149,7 @@ class _Batch:
         sums, limits = self.sums, self.sums.options.disclosure
         if sums.options.effects is not SiteEffects.NONE or sums.locations is not None:
             return
-        known = tuple(n for n in sums.continuous() if sums.counts[n,][0] > 1 or limits.min_contributors == 1)
+        known = tuple(n for n in sums.numbers() if sums.counts[n,][0] > 1 or limits.min_contributors == 1)
         known = tuple(n for n in known if not limits.refusal(*sums.counts[n,]))
         if not known:  # of the others nobody may learn where they lie, and no sum needs it
             sums.locations = {}
@@ -286,4 +286,5 @@ class _Batch:
         small, large = self.sketches[restricted], self.sketches[full]
         df = (large.rank - small.rank) * large.per_column
         fits = self.sums.fits
-        return direction(response, predictor, df, fits[restricted], fits[full], gaussian=large.shape is None)
+        gaussian, residual_df = large.shape is None, large.residual_df
+        return direction(response, predictor, df, fits[restricted], fits[full], gaussian=gaussian, residual_df=residual_df)

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult
 from consilience.data.design import ModelSpec
-from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
+from consilience.federation.exchange.residual_sums import ResidualSums
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import Ordinal, SiteEffects
 from consilience.glm.solver import Fit
@@ -26,7 +26,10 @@ __all__ = ["FitOptions", "Sums"]
 
 @dataclass(frozen=True, slots=True)
 class FitOptions:
-    """How models are fitted. ``always`` are predictors of every model (the site, where rows are pooled)."""
+    """How models are fitted. ``always`` are predictors of every model (the site, where rows are pooled).
+
+    For tests of residuals: slopes of sites, features of numbers, and whether products are summed by cluster.
+    """
 
     effects: SiteEffects = DEFAULTS.site_effects
     ordinal: Ordinal = DEFAULTS.ordinal
@@ -34,6 +37,9 @@ class FitOptions:
     n_sites: int = 1
     always: tuple[str, ...] = ()
     disclosure: Disclosure = OPEN
+    slopes: bool = DEFAULTS.site_slopes
+    features: bool = False
+    clustered: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -41,7 +47,8 @@ class Sums:
     """Schema, options, and what has been learnt.
 
     ``counts`` holds (contributors, rows) per variable set, ``products`` the cross-products, ``fits`` the finished models,
-    ``starts`` where a model's next fit begins, ``combined`` Σ -2 log p of Fisher's method, ``finished`` the results that are there.
+    ``starts`` where a model's next fit begins, ``combined`` Σ -2 log p of Fisher's method, ``finished`` the results that are there,
+    ``residual`` what tests of residuals have learnt.
     """
 
     schema: Schema
@@ -56,6 +63,7 @@ class Sums:
     combined: dict[Question, float] = field(default_factory=dict)
     finished: dict[Question, CIResult] = field(default_factory=dict)
     restarted: bool = False
+    residual: ResidualSums = field(default_factory=ResidualSums)
 
     def without_a_site(self) -> Sums:
         """For the sites that are left when one has gone: sums are asked for anew, where fits stood they go on.
@@ -69,6 +77,7 @@ class Sums:
             starts = {}
         rest = Sums(self.schema, options, self.runs, starts=starts, restarted=True)
         rest.exponents, rest.locations = self.exponents, self.locations
+        rest.residual = self.residual.without_a_site()
         return rest
 
     def take(self, found: Surveyed) -> None:
@@ -77,9 +86,9 @@ class Sums:
         if self.exponents is None:
             self.exponents = found.exponents
 
-    def continuous(self) -> tuple[str, ...]:
-        """The continuous variables of the schema."""
-        return tuple(name for name, variable in self.schema.items() if variable.kind is Kind.CONTINUOUS)
+    def numbers(self) -> tuple[str, ...]:
+        """The variables of the schema that are numbers: continuous ones and counts."""
+        return tuple(name for name, variable in self.schema.items() if not variable.kind.is_discrete)
 
     def rows(self, variables: tuple[str, ...]) -> int:
         """Rows complete on ``variables``, over all sites that hold them (which must have been surveyed)."""

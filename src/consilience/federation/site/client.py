@@ -40,7 +40,8 @@ class Client:
     data
         A polars or pandas frame, or a path to a ``.csv`` or ``.parquet`` file.
     kinds
-        Kinds that win over the inferred ones, by column: ``"continuous"``, ``"binary"``, ``"ordinal"`` or ``"multinomial"``.
+        Kinds that win over the inferred ones, by column: ``"continuous"``, ``"binary"``, ``"ordinal"``, ``"multinomial"`` or
+        ``"count"`` (which is never inferred).
     levels
         Levels of discrete columns, in their order.
     identity
@@ -178,7 +179,7 @@ class Client:
                     f"{self.name!r} declares {name!r} as {d.variable.kind.value}, the study as {schema[name].kind.value}. "
                     f"Drop kinds={{{name!r}: ...}} at {self.name!r} or change the study's schema."
                 )
-        table = Table(self.frame, schema, self.name)
+        table = Table(self.frame, schema, self.name, terms.cluster)
         record = self.record if ledger is None else ledger
         return SiteHalf(self.name, table, terms, self.identity, record, study, members, history, state)
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult
+from consilience.data.responses import Coded
 from consilience.data.table import Table
 from consilience.federation.exchange.batch import batch, drive
+from consilience.federation.exchange.residual import residual_batch
+from consilience.federation.exchange.residual_sums import ResidualSums
 from consilience.federation.exchange.sums import FitOptions, Sums
 from consilience.glm.layout import Ordinal, SiteEffects
-from consilience.protocol.desk import Desk
+from consilience.protocol.desk import Desk, Smoothing
 
 __all__ = ["desk_for"]
 
@@ -29,4 +32,10 @@ def desk_for(table: Table) -> Desk:
         sums = Sums(table.schema, FitOptions(SiteEffects.PROFILED, ordinal, ridge))
         return drive(batch(questions, sums), desk_for(table).answer)
 
-    return Desk(table, own_tests)
+    def own_residuals(questions: tuple[Question, ...], how: Smoothing, coded: Coded) -> list[CIResult]:
+        clustered = table.cluster is not None
+        options = FitOptions(SiteEffects.PROFILED, slopes=how.slopes, features=how.features, clustered=clustered)
+        known = ResidualSums(dict(coded.knots), dict(coded.scores))
+        return drive(residual_batch(questions, Sums(table.schema, options, residual=known)), desk_for(table).answer)
+
+    return Desk(table, own_tests, own_residuals)

@@ -1,0 +1,175 @@
+"""The yardstick for tests of residuals: all rows in one place, columns of every site in one matrix.
+
+Only knots, columns and constants are those of the federated test. Fits are made from the rows themselves, by orthogonal factors of the
+matrix with every site's intercept and slopes in it; nothing is swept at a site, squared before it is factored, or summed over sites.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from consilience.citest.combine import sign_flip_sf
+from consilience.citest.interface import CITest, Progress
+from consilience.citest.question import Question
+from consilience.citest.result import CIResult, Direction
+from consilience.data.basis import Expansion, columns, roughness, widths
+from consilience.data.kinds import Kind
+from consilience.data.responses import Coded, mid_ranks, n_responses, response_columns
+from consilience.data.schema import Schema
+from consilience.data.spline import LADDER, Knots
+from consilience.data.table import Table
+from consilience.federation.exchange.knots import coarse_edges, fine_edges, knots_from, lie_apart, n_cells
+from consilience.federation.exchange.residual import FEWEST_CELLS, ROWS_PER_PRODUCT
+from consilience.federation.exchange.residual_sums import pieces_for, root_of_inverse, silent_result
+from consilience.federation.pooled_fit import PooledDesign, PooledFit
+from consilience.federation.pooled_labels import as_labels
+from consilience.glm.kernel import Floats
+from consilience.protocol.expanded import OWN_ROWS
+from consilience.protocol.mean_products import ROWS_PER_COLUMN
+from consilience.protocol.place import Placed, middle_half
+from consilience.protocol.residual_products import MOST_PRODUCTS
+from consilience.settings.declaration import DEFAULTS
+from consilience.wording import counted
+
+__all__ = ["PooledResidual"]
+
+Index = NDArray[np.intp]
+
+
+class PooledResidual(CITest):
+    """Tests of residuals on the rows of all sites together; made by :func:`consilience.pooled` with ``method="residual"``."""
+
+    def __init__(
+        self, frames: dict[str, pl.DataFrame], schema: Schema, *, slopes: bool = True, features: bool = False, cluster: str | None = None
+    ) -> None:
+        self.schema, self.sites, self.variables = schema, tuple(frames), tuple(schema)
+        self.datasets = tuple(dict.fromkeys(frozenset(f.columns) & frozenset(schema) for f in frames.values()))
+        self._slopes, self._features = slopes, features
+        parts = [as_labels(frame, schema, name) for name, frame in frames.items()]
+        self._table = Table(pl.concat(parts, how="diagonal"), schema, "the pooled data")
+        self._site = np.repeat(np.arange(len(parts)), [part.height for part in parts])
+        self._cluster = None
+        if cluster is not None:
+            tables = [Table(frame, schema, name, cluster) for name, frame in frames.items()]
+            codes = [table.cluster for table in tables if table.cluster is not None]
+            starts = np.cumsum([0, *(int(code.max(initial=-1)) + 1 for code in codes)])
+            self._cluster = np.concatenate([code + start for code, start in zip(codes, starts, strict=False)])
+        self._coded = Coded({name: _exponent(values) for name, values in self._table.numbers.items()}, self._knots(), self._scores())
+
+    def __repr__(self) -> str:
+        sites, rows = counted(len(self.sites), "site"), counted(self._table.n_rows, "row")
+        return f"PooledResidual({sites}: {', '.join(self.sites)}; {counted(len(self.variables), 'variable')}; {rows})"
+
+    def _scores(self) -> dict[str, tuple[float, ...]]:
+        codes = {name: c for name, c in self._table.codes.items() if self.schema[name].kind is Kind.ORDINAL}
+        return {name: mid_ranks(np.bincount(c[c >= 0], minlength=len(self.schema[name].levels)).tolist()) for name, c in codes.items()}
+
+    def _knots(self) -> dict[str, Knots]:
+        """Quantiles from counts, as the federated test finds them; values of variables with centred knots are centred here for good."""
+        found: dict[str, Knots] = {}
+        for name in list(self._table.numbers):
+            values = self._table.numbers[name]
+            per_site = [middle_half(values[self._site == k]) for k in range(len(self.sites))]
+            votes = [(centre, spread) for centre, spread in per_site if spread > 0.0]
+            if not votes:
+                found[name] = Knots((0.0,) * (LADDER + 1))
+                continue
+            centre, spread = np.mean(votes, axis=0).tolist()
+            placed = Placed(len(votes), centre, spread)
+            own = np.array([centre for centre, _ in per_site])[self._site]
+            edges, counts = _counted(values, coarse_edges(placed, centred=False))
+            centred = lie_apart(counts)
+            if centred:
+                self._table.numbers[name] = values = values - own
+                edges, counts = _counted(values, coarse_edges(placed, centred=True))
+            n = n_cells(int((~np.isnan(values)).sum()), DEFAULTS.min_rows)
+            finer = fine_edges(edges, counts, n) if n >= FEWEST_CELLS else np.empty(0)
+            if len(finer) >= FEWEST_CELLS - 1:
+                edges, counts = _counted(values, finer)
+            found[name] = knots_from(edges, counts, centred=False)
+        return found
+
+    def answer(self, questions: Sequence[Question], progress: Progress | None = None) -> list[CIResult]:
+        """Answer checked questions, in order."""
+        results = []
+        for question in questions:
+            results.append(self._answer(question))
+            if progress is not None:
+                progress(len(results), len(questions))
+        return results
+
+    def _answer(self, question: Question) -> CIResult:
+        rows = self._table.complete(question.variables) if self._table.holds(question.variables) else None
+        if rows is None or rows.n == 0:
+            reason = f"no site has a row with values for {', '.join(question.variables)} together"
+            return silent_result(question, reason, 0, 0, 0)
+        index = np.arange(rows.n) if rows.index is None else rows.index
+        contributors = len(np.unique(self._site[index]))
+        sizes = [n_responses(self.schema, name, features=self._features) for name in (question.x, question.y)]
+        d = sizes[0] * sizes[1]
+        if d > MOST_PRODUCTS or d * ROWS_PER_PRODUCT > rows.n:
+            return silent_result(question, f"{d} products of residuals are too many for {rows.n} rows", rows.n, contributors, 0)
+        fits = []
+        design = self._design(tuple(sorted(question.given)), index)
+        for name in (question.x, question.y):
+            zero = dict.fromkeys(self._table.numbers, 0.0)
+            response = response_columns(self._table, name, index, self._coded, zero, features=self._features)
+            fit = design.fit(response, levels=self.schema[name].kind.is_discrete)
+            if isinstance(fit, str):
+                return silent_result(question, f"{name} {fit}", rows.n, contributors, 0)
+            fits.append(fit)
+        return self._test(question, fits[0], fits[1], index, contributors)
+
+    def _test(self, question: Question, x: PooledFit, y: PooledFit, index: Index, contributors: int) -> CIResult:
+        n = len(index)
+        products = (x.residual[:, :, None] * y.residual[:, None, :]).reshape(n, -1)
+        weighted = products * ((1.0 - x.leverage) * (1.0 - y.leverage))[:, None] ** -0.25
+        if self._cluster is not None:
+            _, codes = np.unique(self._cluster[index], return_inverse=True)
+            weighted = np.stack([np.bincount(codes, weights=column) for column in weighted.T], axis=1)
+        half = root_of_inverse(weighted.T @ weighted)
+        df = half.shape[1]
+        if df == 0:
+            return silent_result(question, "the products of residuals do not vary", n, contributors, 0)
+        units = df * (df + 2) / float((((weighted @ half) ** 2).sum(axis=1) ** 2).sum()) - 2.0
+        if units <= df:
+            return silent_result(question, f"the {df} products of residuals rest on too few units", n, contributors, 0)
+        statistic = float(((products.sum(axis=0) @ half) ** 2).sum())
+        p = sign_flip_sf(statistic, df, units)
+        only = Direction(question.y, question.x, statistic, df, p, np.nan, np.nan)
+        return CIResult(question.x, question.y, question.given, p, n, contributors, directions=(only,))
+
+    def _design(self, given: tuple[str, ...], index: Index) -> PooledDesign:
+        knots, rows = self._coded.knots, len(index)
+        pieces = pieces_for(rows) if any(not self.schema[name].kind.is_discrete for name in given) else 0
+        tried = (Expansion(given, pieces), Expansion(given, pieces, False), Expansion(given, 0, False))
+        fitting = (e for e in tried if widths(self.schema, e, knots).all * ROWS_PER_COLUMN <= rows)
+        expansion = next(fitting, tried[-1])
+        wide = widths(self.schema, expansion, knots)
+        made = columns(self._table, expansion, index, knots, dict.fromkeys(self._table.numbers, 0.0))
+        site = self._site[index]
+        own: list[Floats] = []
+        for k in np.unique(site):
+            here = site == k
+            slopes = self._slopes and here.sum() >= OWN_ROWS * (1 + wide.lines)
+            block = np.zeros((rows, 1 + (wide.lines if slopes else 0)))
+            block[here, 0] = 1.0
+            if slopes:
+                block[here, 1:] = made[here, : wide.lines] - made[here, : wide.lines].mean(axis=0)
+            own.append(block)
+        rough = roughness(self.schema, expansion, knots)
+        return PooledDesign(np.concatenate(own, axis=1), made, wide.free, wide.curves, rough, enough=wide.all * ROWS_PER_COLUMN <= rows)
+
+
+def _counted(values: Floats, edges: Floats) -> tuple[Floats, Floats]:
+    known = values[~np.isnan(values)]
+    return edges, np.bincount(np.searchsorted(edges, known, side="right"), minlength=len(edges) + 1).astype(np.float64)
+
+
+def _exponent(values: Floats) -> int:
+    spread = float(np.nanstd(values)) if np.isfinite(values).any() else 0.0
+    return round(float(np.log2(spread))) if spread > 0.0 else 0

@@ -1,0 +1,173 @@
+"""Cross-products of the columns of smooth means with each other and with their responses: fits in closed form follow from their sums."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from consilience.data.basis import Expansion, Widths, widths
+from consilience.data.responses import Coded, n_responses
+from consilience.data.schema import Schema
+from consilience.glm.kernel import Floats
+from consilience.protocol.desk import Desk
+from consilience.protocol.errors import OutsideSchemaError, WrongShapeError
+from consilience.protocol.expanded import bench_of
+from consilience.protocol.guard import Guard
+from consilience.protocol.request import Request, VariableSet
+from consilience.settings.choices import Method
+from consilience.wording import counted
+
+__all__ = ["MeanProducts", "MeanSet", "MeanTotal", "check_expansion", "own_sample"]
+
+ROWS_PER_COLUMN = 2
+"""Rows that there must be for each common column: cross-products of as many columns as rows would be the rows themselves, turned."""
+MOST_PIECES = 64
+
+
+class MeanSet(msgspec.Struct, frozen=True):
+    """One expansion over the complete rows of a sample, and the variables whose means are wanted.
+
+    A response need not be among the variables of the sample, but must have a value in all its rows: a site where it has not sends zeros for
+    it. So all tests over the same rows share one set, whatever their variables.
+    """
+
+    sample: VariableSet
+    expansion: Expansion
+    responses: tuple[str, ...]
+
+
+class MeanTotal(NamedTuple):
+    """Sums of a set: rows, parameters kept at sites, cross-products of columns; per response those with it and of its own columns."""
+
+    n: float
+    local: float
+    gram: Floats
+    products: dict[str, Floats]
+    squares: dict[str, Floats]
+
+
+class MeanProducts(Request, frozen=True, tag="means"):
+    """Per set: rows, local parameters, upper triangle of the columns' cross-products; per response its products with them and its own.
+
+    Every site first regresses all columns on its own intercept and, with ``slopes``, on its own lines of the conditioning variables.
+    """
+
+    sets: tuple[MeanSet, ...]
+    coded: Coded
+    slopes: bool
+    features: bool
+
+    def length(self, schema: Schema) -> int:
+        """The sets, one after the other."""
+        return sum(self._length(each, schema) for each in self.sets)
+
+    def _length(self, each: MeanSet, schema: Schema) -> int:
+        p = widths(schema, each.expansion, self.coded.knots).all
+        sizes = [n_responses(schema, name, features=self.features) for name in each.responses]
+        return 2 + p * (p + 1) // 2 + sum(p * q + q * (q + 1) // 2 for q in sizes)
+
+    def samples(self) -> tuple[VariableSet, ...]:
+        """The samples, and those of single means, each once."""
+        own = (own_sample(each.expansion, name) for each in self.sets for name in each.responses)
+        return tuple(dict.fromkeys((*(each.sample for each in self.sets), *own)))
+
+    def check(self, guard: Guard) -> None:
+        """Sets over the study's variables, as agreed, with enough terms in every sum and not too many columns for them."""
+        guard.not_too_large(self.samples())
+        guard.is_method(Method.RESIDUAL)
+        guard.expands_like(slopes=self.slopes, features=self.features)
+        for variables in self.samples():
+            guard.knows(variables)
+            guard.allows_sum(variables)
+        for each in self.sets:
+            check_expansion(each.sample, each.expansion, each.responses, self.coded, guard)
+        guard.keeps_coding(self.coded)
+
+    def answer(self, desk: Desk, site: int) -> Floats:
+        """The site's own cross-products; zeros for a sample it does not hold."""
+        table, bench = desk.table, bench_of(desk, self.coded)
+        parts: list[Floats] = [np.empty(0)]
+        for each in self.sets:
+            rows = table.complete(each.sample) if table.holds(each.sample) else None
+            if rows is None or rows.n == 0:
+                parts.append(np.zeros(self._length(each, table.schema)))
+                continue
+            there = tuple(name for name in each.responses if bench.has(name, each.sample))
+            found = bench.swept(each.expansion, rows, there, features=self.features, slopes=self.slopes, full=True)
+            p = bench.widths(each.expansion).all
+            parts += [np.array([float(found.n), float(found.rank)]), found.gram[:p, :p][np.triu_indices(p)]]
+            at = p
+            for name in each.responses:
+                q = n_responses(table.schema, name, features=self.features)
+                if name not in there:
+                    parts.append(np.zeros(p * q + q * (q + 1) // 2))
+                    continue
+                own = slice(at, at + q)
+                parts += [found.gram[:p, own].ravel(), found.gram[own, own][np.triu_indices(q)]]
+                at += q
+        return np.concatenate(parts)
+
+    def read(self, total: Floats, schema: Schema) -> list[MeanTotal]:
+        """The sums, in the order of the sets."""
+        found, at = list[MeanTotal](), 0
+
+        def triangle(size: int) -> Floats:
+            nonlocal at
+            whole = np.zeros((size, size))
+            rows, cols = np.triu_indices(size)
+            whole[rows, cols] = whole[cols, rows] = total[at : at + len(rows)]
+            at += len(rows)
+            return whole
+
+        for each in self.sets:
+            wide: Widths = widths(schema, each.expansion, self.coded.knots)
+            n, local = float(np.rint(total[at])), float(np.rint(total[at + 1]))
+            at += 2
+            gram = triangle(wide.all)
+            products, squares = dict[str, Floats](), dict[str, Floats]()
+            for name in each.responses:
+                q = n_responses(schema, name, features=self.features)
+                products[name] = total[at : at + wide.all * q].reshape(wide.all, q)
+                at += wide.all * q
+                squares[name] = triangle(q)
+            found.append(MeanTotal(n, local, gram, products, squares))
+        return found
+
+    def words(self) -> str:
+        """What is asked for, in words.
+
+        >>> MeanProducts((MeanSet(("A", "B"), Expansion(("A",)), ("B",)),), Coded({}), True, False).words()
+        'cross-products for smooth means of B, given 1 set of variables'
+        """
+        names = sorted({name for each in self.sets for name in each.responses})
+        sets = counted(len({each.expansion.given for each in self.sets}), "set")
+        return f"cross-products for smooth means of {', '.join(names) or 'nothing'}, given {sets} of variables"
+
+
+def own_sample(expansion: Expansion, response: str) -> VariableSet:
+    """The variables of one mean.
+
+    >>> own_sample(Expansion(("B",)), "A")
+    ('A', 'B')
+    """
+    return tuple(sorted((*expansion.given, response)))
+
+
+def check_expansion(sample: VariableSet, expansion: Expansion, responses: tuple[str, ...], coded: Coded, guard: Guard) -> None:
+    """Columns that the study can have asked for: of variables of the sample, on agreed knots, and few enough for its rows."""
+    given = expansion.given
+    guard.knows((*given, *responses))
+    if not set(given) <= set(sample) or list(given) != sorted(given) or list(sample) != sorted(sample):
+        raise OutsideSchemaError(f"The variables of a mean must be sorted and among its sample; got {', '.join((*given, *sample))}.")
+    schema = guard.table.schema
+    if not 0 <= expansion.pieces <= MOST_PIECES:
+        raise WrongShapeError(f"A curve has up to {MOST_PIECES} pieces; got {expansion.pieces}.")
+    for name in expansion.given:
+        if not schema[name].kind.is_discrete and name not in coded.knots:
+            raise WrongShapeError(f"A curve of {name!r} needs its knots; got none.")
+    for name in responses:
+        if schema[name].kind.value == "ordinal" and name not in coded.scores:
+            raise WrongShapeError(f"The mean of {name!r} needs scores of its levels; got none.")
+    guard.leaves_rows(sample, widths(schema, expansion, coded.knots).all, ROWS_PER_COLUMN)

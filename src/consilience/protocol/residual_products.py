@@ -1,0 +1,247 @@
+"""Products of the residuals of two smooth means, and their squares: what a test of residuals is made of."""
+
+from __future__ import annotations
+
+import math
+from hashlib import sha256
+from itertools import groupby
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from consilience.citest.question import Question
+from consilience.citest.result import CIResult
+from consilience.data.basis import widths
+from consilience.data.responses import Coded, n_responses
+from consilience.data.schema import Schema
+from consilience.glm.kernel import Floats
+from consilience.protocol.desk import Desk, Smoothing
+from consilience.protocol.errors import OutsideSchemaError, WrongShapeError
+from consilience.protocol.guard import Guard
+from consilience.protocol.mean_products import check_expansion, own_sample
+from consilience.protocol.request import Request, VariableSet
+from consilience.protocol.residuals import BasisAsk, MeanAsk, Moments, Tested, moments
+from consilience.settings.choices import Method
+from consilience.wording import counted
+
+__all__ = ["AloneResidual", "ProductAsk", "ProductTotal", "ResidualProducts", "ResidualsRead"]
+
+MOST_UNIT = 1100
+MOST_PRODUCTS = 256
+"""Products of residual columns in one test: their squares are a matrix."""
+
+
+class ProductAsk(msgspec.Struct, frozen=True):
+    """One test: the positions of its two models, and its sample. ``half`` is V^-1/2 once V is known (its columns, as doubles)."""
+
+    x: int
+    y: int
+    sample: VariableSet
+    half: bytes = b""
+
+
+class AloneResidual(NamedTuple):
+    """All that leaves the one site that can do a test: statistic, degrees of freedom, -log p. Zeros where it cannot tell."""
+
+    statistic: float
+    df: float
+    minus_log_p: float
+
+    @staticmethod
+    def of(result: CIResult) -> AloneResidual:
+        """Site: pack a result of its own."""
+        if not result.informative:
+            return AloneResidual(0.0, 0.0, 0.0)
+        (only,) = result.directions
+        return AloneResidual(only.statistic, only.df, -math.log(max(result.p_value, 1e-300)))
+
+
+class ProductTotal(NamedTuple):
+    """Sums of one test: independent units (rows or clusters), Σ r, Σ w r rᵀ, and Σ w² r⁴ where r is one number."""
+
+    units: float
+    sums: Floats
+    squares: Floats
+    fourth: float | None
+
+
+class ResidualsRead(NamedTuple):
+    """What a sum of answers says: per test its products, or its fourth moments; the answers of single sites per question."""
+
+    tests: list[ProductTotal]
+    fourths: list[float]
+    alone: dict[Question, AloneResidual]
+
+
+class ResidualProducts(Request, frozen=True, tag="residuals"):
+    """Per test: units, sums of products of residuals, upper triangle of their weighted squares, and the fourth power where there is one.
+
+    With ``fourths`` instead one number a test: Σ |V^-1/2 r|⁴. Then, per question of ``alone``, an :class:`AloneResidual` from the one site
+    that can answer it and zeros from all others.
+    """
+
+    bases: tuple[BasisAsk, ...]
+    models: tuple[MeanAsk, ...]
+    tests: tuple[ProductAsk, ...]
+    coded: Coded
+    slopes: bool
+    features: bool
+    clustered: bool = False
+    fourths: bool = False
+    alone: tuple[Question, ...] = ()
+
+    def _d(self, test: ProductAsk, schema: Schema) -> int:
+        x, y = (n_responses(schema, self.models[i].response, features=self.features) for i in (test.x, test.y))
+        return x * y
+
+    def _length(self, test: ProductAsk, schema: Schema) -> int:
+        d = self._d(test, schema)
+        return 1 if self.fourths else 1 + d + d * (d + 1) // 2 + (d == 1)
+
+    def length(self, schema: Schema) -> int:
+        """The tests, one after the other, then the questions for a site alone."""
+        return sum(self._length(test, schema) for test in self.tests) + len(AloneResidual._fields) * len(self.alone)
+
+    def samples(self) -> tuple[VariableSet, ...]:
+        """Samples of tests and of models, each once, and the variables of the questions for a site alone."""
+        means = (own_sample(self.bases[m.basis].expansion, m.response) for m in self.models if 0 <= m.basis < len(self.bases))
+        own = (*(test.sample for test in self.tests), *(basis.sample for basis in self.bases), *means)
+        return tuple(dict.fromkeys((*own, *(q.variables for q in self.alone))))
+
+    def check(self, guard: Guard) -> None:
+        """Two means of each test, over the same variables and as agreed, at one point for good; enough terms in every sum."""
+        guard.knows_questions(self.alone)
+        guard.not_too_large(self.samples())
+        guard.is_method(Method.RESIDUAL)
+        guard.expands_like(slopes=self.slopes, features=self.features)
+        guard.clusters(clustered=self.clustered)
+        alone = {question.variables for question in self.alone}
+        for variables in self.samples():
+            guard.knows(variables)
+            if variables not in alone:
+                guard.allows_sum(variables)
+        for question in self.alone:
+            guard.allows_alone(question.variables)
+        self._check_shapes(guard)
+        guard.keeps_coding(self.coded)
+        guard.settles([(self._name(test), self._point(test)) for test in self.tests])
+
+    def _check_shapes(self, guard: Guard) -> None:
+        schema = guard.table.schema
+        ranks: list[int] = []
+        for basis in self.bases:
+            check_expansion(basis.sample, basis.expansion, (), self.coded, guard)
+            p = widths(schema, basis.expansion, self.coded.knots).all
+            rank = len(basis.turn) // (8 * p) if p else 0
+            if len(basis.turn) != 8 * p * rank or not np.isfinite(np.frombuffer(basis.turn, dtype="<f8")).all():
+                raise WrongShapeError(
+                    f"The columns given {', '.join(basis.expansion.given)} are {p}; got a change of them that does not fit."
+                )
+            ranks.append(rank)
+        for model in self.models:
+            if not 0 <= model.basis < len(self.bases):
+                raise WrongShapeError(f"A mean must be over one of the {len(self.bases)} sets of columns; got {model.basis}.")
+            basis = self.bases[model.basis]
+            check_expansion(basis.sample, basis.expansion, (model.response,), self.coded, guard)
+            model.check(ranks[model.basis], n_responses(schema, model.response, features=self.features), MOST_UNIT)
+        for test in self.tests:
+            self._check_test(test, schema)
+
+    def _check_test(self, test: ProductAsk, schema: Schema) -> None:
+        if not (0 <= test.x < len(self.models) and 0 <= test.y < len(self.models)):
+            raise WrongShapeError(f"A test is of two of the {len(self.models)} means; got {test.x} and {test.y}.")
+        x, y = self.models[test.x], self.models[test.y]
+        given = self.bases[x.basis].expansion.given
+        if given != self.bases[y.basis].expansion.given or x.response == y.response:
+            raise OutsideSchemaError("A test is of two variables given the same others.")
+        if test.sample != tuple(sorted({x.response, y.response, *given})):
+            raise OutsideSchemaError(f"The sample of a test is complete on its variables; got {', '.join(test.sample)}.")
+        d = self._d(test, schema)
+        if d > MOST_PRODUCTS:
+            raise WrongShapeError(f"A test has at most {MOST_PRODUCTS} products of residuals; got {d}.")
+        fits = len(test.half) % (8 * d) == 0 and 0 < len(test.half) <= 8 * d * d if self.fourths else not test.half
+        if not fits or not np.isfinite(np.frombuffer(test.half, dtype="<f8")).all():
+            raise WrongShapeError("Fourth moments need a root of the inverse of the test's squares, which fits them; nothing else does.")
+
+    def _name(self, test: ProductAsk) -> bytes:
+        """A test without its point."""
+        x, y = self.models[test.x], self.models[test.y]
+        return sha256(msgspec.msgpack.encode((self.fourths, x.response, y.response, self.bases[x.basis].expansion.given))).digest()[:16]
+
+    def _point(self, test: ProductAsk) -> bytes:
+        """All that its answer depends on."""
+        parts = [(self.models[i], self.bases[self.models[i].basis]) for i in (test.x, test.y)]
+        bare = [(basis.expansion, basis.turn, m.response, m.coefficients, m.shrink, m.units) for m, basis in parts]
+        return sha256(msgspec.msgpack.encode((bare, test.half))).digest()[:16]
+
+    def answer(self, desk: Desk, site: int) -> Floats:
+        """The site's own sums; zeros for a sample it does not hold."""
+        schema, position = desk.table.schema, dict[int, int]()
+        at = 0
+        for i, test in enumerate(self.tests):
+            position[i] = at
+            at += self._length(test, schema)
+        vector = np.zeros(at)
+
+        def given(i: int) -> tuple[str, ...]:
+            return self.bases[self.models[self.tests[i].x].basis].expansion.given
+
+        held = [i for i, test in enumerate(self.tests) if desk.table.holds(test.sample) and desk.table.complete(test.sample).n]
+        for _, group in groupby(sorted(held, key=given), key=given):
+            asked = [Tested(i, self.tests[i].x, self.tests[i].y, self.tests[i].sample, self._half(i, schema)) for i in group]
+            found = moments(desk, self.bases, self.models, asked, self.coded, slopes=self.slopes, features=self.features)
+            for i, each in found.items():
+                packed = self._pack(each)
+                vector[position[i] : position[i] + len(packed)] = packed
+        return np.concatenate([vector, self._answer_alone(desk).ravel()])
+
+    def _half(self, i: int, schema: Schema) -> Floats | None:
+        if not self.fourths:
+            return None
+        return np.frombuffer(self.tests[i].half, dtype="<f8").reshape(self._d(self.tests[i], schema), -1)
+
+    def _pack(self, found: Moments) -> Floats:
+        if self.fourths:
+            return np.array([found.fourth])
+        fourth = [found.fourth] if len(found.sums) == 1 else []
+        return np.concatenate([[float(found.units)], found.sums, found.squares[np.triu_indices(len(found.sums))], fourth])
+
+    def _answer_alone(self, desk: Desk) -> Floats:
+        vector, table = np.zeros((len(self.alone), len(AloneResidual._fields))), desk.table
+        mine = [i for i, q in enumerate(self.alone) if table.holds(q.variables) and table.complete(q.variables).n]
+        if mine:
+            results = desk.own_residuals(tuple(self.alone[i] for i in mine), Smoothing(self.slopes, self.features), self.coded)
+            for i, result in zip(mine, results, strict=True):
+                vector[i] = AloneResidual.of(result)
+        return vector
+
+    def read(self, total: Floats, schema: Schema) -> ResidualsRead:
+        """The parts again."""
+        found, at = ResidualsRead([], [], {}), 0
+        for test in self.tests:
+            part = total[at : at + self._length(test, schema)]
+            at += len(part)
+            if self.fourths:
+                found.fourths.append(float(part[0]))
+                continue
+            d = self._d(test, schema)
+            squares = np.zeros((d, d))
+            rows, cols = np.triu_indices(d)
+            squares[rows, cols] = squares[cols, rows] = part[1 + d : 1 + d + len(rows)]
+            found.tests.append(ProductTotal(float(np.rint(part[0])), part[1 : 1 + d], squares, float(part[-1]) if d == 1 else None))
+        numbers = total[at:].reshape(-1, len(AloneResidual._fields)).tolist()
+        found.alone.update({q: AloneResidual(*row) for q, row in zip(self.alone, numbers, strict=True)})
+        return found
+
+    def words(self) -> str:
+        """What is asked for, in words.
+
+        >>> ResidualProducts((), (), (), Coded({}), True, False, alone=(Question("A", "B"),)).words()
+        'statistics of 1 test that one site alone can do'
+        """
+        what = "fourth moments of products" if self.fourths else "products"
+        by = ", summed by cluster" if self.clustered else ""
+        words = f"{what} of residuals and their squares{by}, of {counted(len(self.tests), 'test')}" if self.tests else ""
+        alone = f"statistics of {counted(len(self.alone), 'test')} that one site alone can do" if self.alone else ""
+        return "; ".join(part for part in (words, alone) if part) or "nothing"

@@ -79,6 +79,17 @@ def _mags_of(n: int, selection_bias: bool) -> list[MAG]:
     return [MAG.from_matrix(marks, tuple("ABCDE"[:n])) for marks in every.mags]
 
 
+_OBEYING: dict[tuple[int, bool, str], Bools] = {}
+
+
+def _obeying(n: int, selection_bias: bool, known: Knowledge) -> Bools:
+    """Which of all MAGs agree with what is known; the same few statements are asked about again and again."""
+    key = n, selection_bias, repr(known)
+    if key not in _OBEYING:
+        _OBEYING[key] = np.array([known.allows(mag) for mag in _mags_of(n, selection_bias)])
+    return _OBEYING[key]
+
+
 @dataclass(frozen=True, eq=False)
 class World:
     """All MAGs and classes over n nodes, named A, B, …; ``selection_bias`` adds those with undirected edges."""
@@ -141,8 +152,10 @@ class World:
 
     def obeying(self, known: Knowledge, classes: Iterable[int] | None = None) -> Bools:
         """Which MAGs, of all or of these classes, agree with what is known."""
+        if classes is None:
+            return _obeying(self.n, self.selection_bias, known)
         found = np.zeros(len(self.mags), dtype=bool)
-        for number in range(len(self.mags)) if classes is None else self.members(classes):
+        for number in self.members(classes):
             found[number] = known.allows(self.mags[number])
         return found
 

@@ -78,6 +78,11 @@ class Results(Mapping[Key, CIResult]):
         place = self._places.get(self._code(key))
         return place is not None and bool(self._flags[place] & INFORMATIVE)
 
+    def accepted(self, key: Key, alpha: float) -> bool:
+        """True if an answered question has a p-value above ``alpha``, and the data could speak."""
+        place = self._places[self._code(key)]
+        return self._p[place] > alpha and bool(self._flags[place] & INFORMATIVE)
+
     def __contains__(self, key: object) -> bool:
         return isinstance(key, tuple) and len(key) == 3 and self._code(key) in self._places
 
@@ -135,11 +140,12 @@ class Answers:
 
     def _question(self, key: Key) -> Question:
         x, y, given = key
-        return Question(self.names[x], self.names[y], tuple(self.names[z] for z in bits(given)))
+        names = self.names
+        return Question(names[x], names[y], tuple([names[z] for z in bits(given)]))
 
     def independent(self, key: Key) -> bool:
         """True if the test was informative and did not reject."""
-        return self.results.p_value(key) > self.alpha and self.results.informative(key)
+        return self.results.accepted(key, self.alpha)
 
     def unknown(self, key: Key) -> bool:
         """True if the question was not asked or could not be answered."""

@@ -14,6 +14,7 @@ import statsmodels.api as sm
 from scipy import stats
 
 import consilience as cs
+from consilience.federation.exchange import likelihood
 
 FOLDER = Path(__file__).parents[1] / "reference"
 TESTS = json.loads((FOLDER / "counts.json").read_text())["tests"]
@@ -221,3 +222,10 @@ def test_a_ridge_shrinks_both_models_alike() -> None:
     assert ridge.converged
     assert ridge.statistic == pytest.approx(plain.statistic, rel=0.1)
     assert ridge.statistic != plain.statistic
+
+
+def test_site_effects_without_a_model_of_counts_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(likelihood, "EFFECTS_OF_COUNTS", ())
+    with pytest.raises(cs.errors.OptionError, match=r"'Y' is a count, .*site_effects='profiled'.*declare 'Y' continuous"):
+        server(frames()).test("A", "Y")
+    assert server(frames()).test("A", "C").informative

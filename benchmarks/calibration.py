@@ -26,7 +26,7 @@ from scipy import stats
 
 import consilience as cs
 
-KINDS = ("continuous", "binary", "ordinal", "multinomial")
+KINDS = ("continuous", "binary", "ordinal", "multinomial", "count")
 LEVELS = (0.05, 0.01)
 SITES, ROWS = 4, 250
 
@@ -36,6 +36,8 @@ def draw(kind: str, signal: NDArray[np.float64], rng: np.random.Generator) -> ND
     n = len(signal)
     if kind == "continuous":
         return signal + rng.normal(size=n)
+    if kind == "count":
+        return rng.poisson(np.exp(1.0 + 0.6 * signal)).astype(float)
     if kind == "binary":
         return (signal + rng.logistic(size=n) > 0).astype(float)
     if kind == "ordinal":
@@ -48,7 +50,8 @@ def one_site(kinds: tuple[str, str, str], effects: NDArray[np.float64], rng: np.
     """X ⫫ Y | Z at one site. ``effects`` holds what each level of Z (or its value) does to X and Y."""
     own = rng.normal(0.0, 0.7, size=3)
     z = draw(kinds[2], np.full(ROWS, own[2]), rng)
-    pull = [z * e[0] * 0.5 if kinds[2] == "continuous" else e[z.astype(int)] for e in effects]
+    score = {"continuous": 0.5 * z, "count": 0.25 * (z - 3.0)}.get(kinds[2])
+    pull = [e[z.astype(int)] if score is None else e[0] * score for e in effects]
     x, y = (draw(kinds[i], own[i] + pull[i], rng) for i in range(2))
     columns = {"X": (x, kinds[0]), "Y": (y, kinds[1]), "Z": (z, kinds[2])}
     return pl.DataFrame({name: v if kind == "continuous" else v.astype(np.int64) for name, (v, kind) in columns.items()})
@@ -56,7 +59,7 @@ def one_site(kinds: tuple[str, str, str], effects: NDArray[np.float64], rng: np.
 
 def p_value(pair: tuple[str, str], replication: int) -> float:
     """The p-value of one replication."""
-    kinds = (*pair, KINDS[replication % 4])
+    kinds = (*pair, KINDS[replication % len(KINDS)])
     rng = np.random.default_rng([replication, KINDS.index(pair[0]), KINDS.index(pair[1])])
     effects = rng.uniform(-1.0, 1.0, size=(2, 4))
     declared = dict(zip("XYZ", kinds, strict=True))
@@ -108,9 +111,9 @@ def report(rows: list[tuple[str, ...]], n: int, bounds: dict[float, list[int]]) 
     return f"""# Calibration
 
 How often the federated test rejects a true independence. X and Y are independent given Z and the site; {SITES} sites of {ROWS} rows with
-intercepts of their own for every variable; Z is continuous, binary, ordinal and multinomial in turn; {n:,} replications for each pair
-of kinds; default settings (profiled site effects, proportional odds). The 99% interval of the binomial distribution is {intervals}.
-Made by `make calibration`.
+intercepts of their own for every variable; Z is continuous, binary, ordinal, multinomial and a count in turn; {n:,} replications
+for each pair of kinds; default settings (profiled site effects, proportional odds). The 99% interval of the binomial distribution is
+{intervals}. Made by `make calibration`.
 
 | X – Y | rejected at 0.05 | rejected at 0.01 | uniform? (Kolmogorov–Smirnov p) |
 |---|---|---|---|

@@ -54,6 +54,10 @@ class Coding:
         """True if every column is centred over the site's own rows."""
         return self.locations is None
 
+    def about(self, name: str) -> float | None:
+        """A count's mean over all sites, or one if it is not known; None where every site has its own."""
+        return None if self.locations is None else self.locations.get(name, 0.0) or 1.0
+
 
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
@@ -221,7 +225,7 @@ def cross_products(table: Table, variables: Sequence[str], coding: Coding) -> Cr
             number
             for name in variables
             if schema[name].kind is Kind.COUNT
-            for number in count_sums(_take(table.numbers[name], rows.index), sites, own_mean=coding.centre_at_site)
+            for number in count_sums(_take(table.numbers[name], rows.index), sites, coding.about(name))
         ]
     )
     if len(discrete) == len(variables):

@@ -11,7 +11,6 @@ import numpy as np
 from consilience.citest.combine import ratio_sf
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult, Direction, silent
-from consilience.data.counts import poisson_loglik
 from consilience.data.design import Coding, column_names, cross_products, n_columns, null_loglik
 from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
@@ -231,9 +230,9 @@ class ProductsTotal:
         for i, (name, _) in enumerate(names):
             columns[name].append(i)
         for name in counts if common and n > 0 else ():
-            about = float(np.ldexp(sums[columns[name][0]], coding.exponents.get(name, 0)))
-            total = float(np.rint(n * (coding.locations or {}).get(name, 0.0) + about))  # counts: a whole number
-            nulls[name] += poisson_loglik(total, n)
+            rest = float(np.ldexp(sums[columns[name][0]], coding.exponents.get(name, 0)))
+            total = float(np.rint(n * (coding.locations or {}).get(name, 0.0) + rest))  # counts: a whole number
+            nulls[name] += total * math.log(total / n / (coding.about(name) or 1.0)) if total > 0 else 0.0
             degrees[name] -= 1.0
             means[name] = total / n
         return ProductsTotal(n, levels, nulls, gram, columns, degrees, means)

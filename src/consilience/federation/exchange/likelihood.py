@@ -12,6 +12,7 @@ from consilience.citest.question import Question
 from consilience.citest.result import CIResult, Direction, silent
 from consilience.data.design import ModelSpec
 from consilience.data.kinds import Kind
+from consilience.errors import OptionError
 from consilience.federation.exchange.sums import Sums
 from consilience.glm.gram import estimable, gaussian_loglik, residual_sum
 from consilience.glm.kernel import Floats
@@ -31,6 +32,10 @@ EXACT_COUNTS = 1e-8
 TOLERANCE_COUNTS = 1e-12
 """Where fits of counts end, as a share of ℓ. Pearson's sum is right to second order in the last step of a Newton fit, but only to first
 order where steps converge linearly (``coordinate``). At 1e-9 that differed by 5e-8 from the pooled sum, at this by less than 1e-9."""
+
+EFFECTS_OF_COUNTS = (SiteEffects.PROFILED, SiteEffects.COORDINATE, SiteEffects.JOINT, SiteEffects.NONE)
+"""Site effects that models of counts have. A marginal likelihood over normal intercepts is of no use while the dispersion is estimated
+beside it: quasi-likelihood is no likelihood that could be integrated."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,6 +96,11 @@ def sketch(model: ModelSpec, found: ProductsTotal, sums: Sums) -> Sketch:
     if response.kind is Kind.CONTINUOUS:
         return Sketch(keep, (), None, varies, spreads, np.empty(0), found.n)
     if response.kind is Kind.COUNT:
+        if sums.options.effects not in EFFECTS_OF_COUNTS:
+            raise OptionError(
+                f"{response.name!r} is a count, which has no model with site_effects='{sums.options.effects}'. "
+                f"Take site_effects='profiled', or declare {response.name!r} continuous or ordinal."
+            )
         size, name = Shape(Family.POISSON, len(keep), 0), response.name
         mean = np.array([found.means[name]]) if name in found.means else np.empty(0)
         return Sketch(keep, (), size, varies, spreads, mean, found.n, found.degrees[name])

@@ -38,6 +38,9 @@ class Direction:
         A level is predicted perfectly: the statistic is the limit it tends to.
     reason : str, default ""
         Why the comparison is not informative.
+    symmetric : bool, default False
+        True where there is no direction: the residuals of both variables were multiplied (``method="residual"``). Then ``statistic`` is
+        the quadratic form of the products, ``df`` its rank, and there are no log-likelihoods.
 
     Attributes
     ----------
@@ -60,6 +63,7 @@ class Direction:
     converged: bool = True
     separated: bool = False
     reason: str = ""
+    symmetric: bool = False
 
     @property
     def informative(self) -> bool:
@@ -67,9 +71,9 @@ class Direction:
         return self.df > 0
 
 
-def silent(response: str, predictor: str, reason: str) -> Direction:
+def silent(response: str, predictor: str, reason: str, *, symmetric: bool = False) -> Direction:
     """A direction that is not informative."""
-    return Direction(response, predictor, 0.0, 0, 1.0, math.nan, math.nan, reason=reason)
+    return Direction(response, predictor, 0.0, 0, 1.0, math.nan, math.nan, reason=reason, symmetric=symmetric)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +103,7 @@ class CIResult:
     converged : bool, default True
         False if one of the fits did not reach its maximum.
     directions : tuple of Direction, default ()
-        The two comparisons behind the p-value, where there are any.
+        The two comparisons behind the p-value, where there are any; one that is ``symmetric`` with ``method="residual"``.
     participants : tuple of str, default ()
         The sites that took part in the run (not all of them need have contributed).
 
@@ -164,6 +168,8 @@ def _cells(direction: Direction) -> tuple[str, ...]:
     notes = [*([] if direction.converged else ["not converged"]), *(["separated"] if direction.separated else [])]
     notes += [direction.reason] if direction.reason else []
     numbers = f"{direction.statistic:.4g}", str(direction.df), f"{direction.p_value:.4g}"
+    if direction.symmetric:
+        notes.insert(0, "products of residuals")
     return direction.response, direction.predictor, *numbers, "; ".join(notes)
 
 

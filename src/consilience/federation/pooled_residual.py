@@ -140,7 +140,7 @@ class PooledResidual(CITest):
             return silent_result(question, f"the {df} products of residuals rest on too few units", n, contributors, 0)
         statistic = float(((products.sum(axis=0) @ half) ** 2).sum())
         p = sign_flip_sf(statistic, df, units)
-        only = Direction(question.y, question.x, statistic, df, p, np.nan, np.nan)
+        only = Direction(question.y, question.x, statistic, df, p, np.nan, np.nan, symmetric=True)
         return CIResult(question.x, question.y, question.given, p, n, contributors, directions=(only,))
 
     def _design(self, given: tuple[str, ...], index: Index) -> PooledDesign:

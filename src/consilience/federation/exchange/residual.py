@@ -345,7 +345,7 @@ def _alone(question: Question, answer: AloneResidual, rounds: int, n: int, contr
     if df == 0:
         return silent_result(question, "the one site that measures these variables cannot tell from its rows", n, contributors, rounds)
     p = math.exp(-answer.minus_log_p)
-    only = Direction(question.y, question.x, answer.statistic, df, p, math.nan, math.nan)
+    only = Direction(question.y, question.x, answer.statistic, df, p, math.nan, math.nan, symmetric=True)
     return CIResult(question.x, question.y, question.given, p, n, contributors, rounds, directions=(only,))
 
 

@@ -87,7 +87,9 @@ def root_of_inverse(squares: Floats) -> Floats:
 def silent_result(question: Question, reason: str, n: int, contributors: int, rounds: int) -> CIResult:
     """A test that cannot speak."""
     x, y, given = question.x, question.y, question.given
-    return CIResult(x, y, given, 1.0, n, contributors, rounds, informative=False, reason=reason, directions=(silent(y, x, reason),))
+    return CIResult(
+        x, y, given, 1.0, n, contributors, rounds, informative=False, reason=reason, directions=(silent(y, x, reason, symmetric=True),)
+    )
 
 
 def result_of(question: Question, found: Products, n: int, contributors: int) -> CIResult:
@@ -103,5 +105,5 @@ def result_of(question: Question, found: Products, n: int, contributors: int) ->
         reason = f"the {df} products of residuals rest on too few {of}: they count as {max(units, 0.0):.1f}"
         return silent_result(question, reason, n, contributors, found.rounds)
     p = sign_flip_sf(statistic, df, units)
-    only = Direction(question.y, question.x, statistic, df, p, np.nan, np.nan)
+    only = Direction(question.y, question.x, statistic, df, p, np.nan, np.nan, symmetric=True)
     return CIResult(question.x, question.y, question.given, p, n, contributors, found.rounds, directions=(only,))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.data.basis import Expansion, Widths, columns, widths
-from consilience.data.responses import Coded, response_columns
+from consilience.data.responses import Coded, n_responses, response_columns
 from consilience.data.table import Rows
 from consilience.glm.kernel import Floats
 from consilience.glm.swept import Swept, sweep
@@ -18,7 +18,7 @@ from consilience.protocol.desk import Desk
 from consilience.protocol.place import centres_of
 from consilience.protocol.request import VariableSet
 
-__all__ = ["Bench", "Piece", "bench_of"]
+__all__ = ["Bench", "Maps", "Piece", "bench_of"]
 
 Index = NDArray[np.intp]
 PIECE = 1 << 15
@@ -35,6 +35,16 @@ class Piece:
     index: Index | None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Maps:
+    """What residuals need of a sweep: means and maps of the columns, and of each response."""
+
+    swept: Swept
+    means: Floats
+    columns: Floats
+    responses: dict[str, tuple[Floats, Floats]]
+
+
 @dataclass(slots=True, eq=False)
 class Bench:
     """What a site keeps: columns by expansion and rows, responses by name and rows. What does not fit is made anew."""
@@ -43,12 +53,13 @@ class Bench:
     room: int
     coded: Coded | None = None
     kept: dict[Any, Floats] = field(default_factory=dict)
+    known: dict[Any, Maps] = field(default_factory=dict)
     used: int = 0
 
     def begin(self, coded: Coded) -> Bench:
         """Forget columns in other units or on other knots, and make room if little is left."""
         if coded != self.coded or self.used > self.room // 2:
-            self.coded, self.kept, self.used = coded, {}, 0
+            self.coded, self.kept, self.known, self.used = coded, {}, {}, 0
         return self
 
     def keep(self, key: Any, made: Floats) -> Floats:
@@ -94,18 +105,42 @@ class Bench:
         table = self.desk.table
         return table.holds((response,)) and table.complete({*sample, response}).n == table.complete(sample).n
 
-    def swept(self, expansion: Expansion, rows: Rows, names: tuple[str, ...], *, features: bool, slopes: bool, full: bool) -> Swept:
-        """Columns and responses, less what the site's own intercept and slopes make of them."""
+    def swept(self, expansion: Expansion, rows: Rows, names: tuple[str, ...], *, features: bool, slopes: bool) -> Swept:
+        """Columns and responses, less what the site's own intercept and slopes make of them; their maps are kept for residuals."""
+        found = self._sweep(expansion, rows, names, features=features, slopes=slopes, full=True)
+        self._remember(found, expansion, rows, names, features=features, slopes=slopes)
+        return found
+
+    def maps(self, expansion: Expansion, rows: Rows, names: tuple[str, ...], *, features: bool, slopes: bool) -> Maps:
+        """Means of columns and responses, and what own columns make of them."""
+        key = (expansion, rows.key, features, slopes)
+        if key not in self.known or not set(names) <= self.known[key].responses.keys():
+            found = self._sweep(expansion, rows, names, features=features, slopes=slopes, full=False)
+            self._remember(found, expansion, rows, names, features=features, slopes=slopes)
+        return self.known[key]
+
+    def _sweep(self, expansion: Expansion, rows: Rows, names: tuple[str, ...], *, features: bool, slopes: bool, full: bool) -> Swept:
         wide = self.widths(expansion)
         own = wide.lines if slopes and rows.n >= OWN_ROWS * (1 + wide.lines) else 0
+        width = wide.all + sum(n_responses(self.desk.table.schema, name, features=features) for name in names)
 
         def made() -> Iterator[Floats]:
             for piece in self.pieces(rows):
                 parts = [self.columns(expansion, rows, piece), *(self.responses(n, rows, piece, features=features) for n in names)]
                 yield np.concatenate(parts, axis=1)
 
-        first = next(iter(made()), np.empty((0, 0)))
-        return sweep(made, first.shape[1], own, full=full)
+        return sweep(made, width, own, full=full)
+
+    def _remember(self, found: Swept, expansion: Expansion, rows: Rows, names: tuple[str, ...], *, features: bool, slopes: bool) -> None:
+        p, key = self.widths(expansion).all, (expansion, rows.key, features, slopes)
+        kept = self.known.get(key)
+        if kept is None:
+            kept = self.known[key] = Maps(found, found.means[:p], found.maps[:, :p], {})
+        at = p
+        for name in names:
+            here = slice(at, at + n_responses(self.desk.table.schema, name, features=features))
+            kept.responses[name] = found.means[here].copy(), found.maps[:, here].copy()
+            at = here.stop
 
 
 def bench_of(desk: Desk, coded: Coded) -> Bench:

@@ -95,7 +95,7 @@ class MeanProducts(Request, frozen=True, tag="means"):
                 parts.append(np.zeros(self._length(each, table.schema)))
                 continue
             there = tuple(name for name in each.responses if bench.has(name, each.sample))
-            found = bench.swept(each.expansion, rows, there, features=self.features, slopes=self.slopes, full=True)
+            found = bench.swept(each.expansion, rows, there, features=self.features, slopes=self.slopes)
             p = bench.widths(each.expansion).all
             parts += [np.array([float(found.n), float(found.rank)]), found.gram[:p, :p][np.triu_indices(p)]]
             at = p

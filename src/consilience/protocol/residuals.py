@@ -12,10 +12,9 @@ from consilience.data.basis import Expansion
 from consilience.data.responses import Coded
 from consilience.data.table import Rows
 from consilience.glm.kernel import Floats
-from consilience.glm.swept import Swept
 from consilience.protocol.desk import Desk
 from consilience.protocol.errors import WrongShapeError
-from consilience.protocol.expanded import Bench, Piece, bench_of
+from consilience.protocol.expanded import Bench, Maps, Piece, bench_of
 from consilience.protocol.request import VariableSet
 
 __all__ = ["BasisAsk", "MeanAsk", "Moments", "Tested", "moments"]
@@ -81,7 +80,7 @@ class _Mean:
 
     basis: BasisAsk
     rows: Rows
-    swept: Swept
+    maps: Maps
     turned: Floats
     coefficients: Floats
     centre: Floats
@@ -118,8 +117,8 @@ def moments(
         if not rows.n or not mine:
             continue
         names = tuple(models[i].response for i in mine)
-        swept = bench.swept(basis.expansion, rows, names, features=features, slopes=slopes, full=False)
-        means |= _means(bench, basis, rows, swept, {i: models[i] for i in mine})
+        maps = bench.maps(basis.expansion, rows, names, features=features, slopes=slopes)
+        means |= _means(basis, rows, maps, {i: models[i] for i in mine})
     tests = [test for test in tests if test.x in means and test.y in means]
     sums = {test.number: _Sums(desk, test, means[test.x], means[test.y]) for test in tests}
     pieces = max((len(list(bench.pieces(mean.rows))) for mean in means.values()), default=0)
@@ -132,20 +131,16 @@ def moments(
     return {number: each.done() for number, each in sums.items()}
 
 
-def _means(bench: Bench, basis: BasisAsk, rows: Rows, swept: Swept, models: dict[int, MeanAsk]) -> dict[int, _Mean]:
-    p = bench.widths(basis.expansion).all
+def _means(basis: BasisAsk, rows: Rows, maps: Maps, models: dict[int, MeanAsk]) -> dict[int, _Mean]:
+    p = len(maps.means)
     turn = np.frombuffer(basis.turn, dtype="<f8").reshape(p, -1) if p else np.empty((0, 0))
     turned = turn.copy()
-    turned[: swept.own] -= swept.maps[:, :p] @ turn
-    found, at = dict[int, _Mean](), p
+    turned[: maps.swept.own] -= maps.columns @ turn
+    found: dict[int, _Mean] = {}
     for i, model in models.items():
-        q = len(model.units)
-        coefficients = np.frombuffer(model.coefficients, dtype="<f8").reshape(-1, q)
+        coefficients = np.frombuffer(model.coefficients, dtype="<f8").reshape(-1, len(model.units))
         shrink = np.frombuffer(model.shrink, dtype="<f8")
-        here = slice(at, at + q)
-        own = swept.maps[:, here]
-        found[i] = _Mean(basis, rows, swept, turned, coefficients, swept.means[here], own, shrink, model.units, model.response)
-        at += q
+        found[i] = _Mean(basis, rows, maps, turned, coefficients, *maps.responses[model.response], shrink, model.units, model.response)
     return found
 
 
@@ -168,10 +163,11 @@ def _residuals(bench: Bench, means: dict[int, _Mean], number: int, *, features: 
 
 
 def _turned(bench: Bench, mean: _Mean, piece: Piece) -> tuple[Floats, Floats, Floats, Floats]:
-    columns = bench.columns(mean.basis.expansion, mean.rows, piece) - mean.swept.means[: len(mean.turned)]
-    lines = columns[:, : mean.swept.own]
+    columns, maps = bench.columns(mean.basis.expansion, mean.rows, piece), mean.maps
+    lines = columns[:, : maps.swept.own] - maps.means[: maps.swept.own]
     turned = columns @ mean.turned
-    return lines, turned, turned**2, mean.swept.leverage(lines)
+    turned -= maps.means @ mean.turned
+    return lines, turned, turned**2, maps.swept.leverage(lines)
 
 
 class _Sums:

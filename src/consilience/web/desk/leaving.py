@@ -38,6 +38,23 @@ KINDS = (
         "Results of tests, not numbers they are made of: p-values, or the statistics of tests that only one site can do.",
     ),
     (
+        re.compile(r"^centre and spread|^how many rows lie|^counts of the levels"),
+        "Where numbers lie",
+        "The middle of a number's values here and how many lie between given values, so that curves bend where there are data; how often "
+        "ordered levels occur.",
+    ),
+    (
+        re.compile(r"^cross-products for smooth means"),
+        "Cross-products of curves",
+        "Sums of products of numbers and of curves through them, less what this site's own level and slopes explain: what the mean of a "
+        "variable given others is computed from.",
+    ),
+    (
+        re.compile(r"^products of residuals|^fourth moments"),
+        "Products of residuals",
+        "What is left of two variables when their means are taken away, multiplied and summed over rows or clusters; and squares of that.",
+    ),
+    (
         re.compile(r"^names, kinds and levels"),
         "Names of variables",
         "Which variables this site measures, their kinds and their levels. These are not masked.",

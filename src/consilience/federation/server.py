@@ -33,9 +33,10 @@ class Server(FederatedTest):
         The study's variables, declared in advance. By default the union of what the clients hold.
     method : {"fedci", "fisher"}
         ``"fedci"`` fits common models from sums over clients; ``"fisher"`` combines the p-values of the clients' own tests.
-    site_effects : {"profiled", "coordinate", "joint", "none"}
+    site_effects : {"profiled", "coordinate", "joint", "none", "random"}
         Where the sites' intercepts live: ``"profiled"`` (each client keeps its own to itself), ``"coordinate"`` (the paper's fedCI-CA),
-        ``"joint"`` (the paper's fedCI: the server sees them) or ``"none"`` (one intercept for all).
+        ``"joint"`` (the paper's fedCI: the server sees them), ``"none"`` (one intercept for all) or ``"random"`` (intercepts from a
+        normal law whose variance is estimated: for many small clients).
     ordinal : {"proportional", "generalized"}
         How ordinal responses are modelled: proportional odds, or slopes of their own for each level.
     ridge : float
@@ -172,7 +173,7 @@ def fisher(
         The sites, each with a name of its own.
     schema : Schema or mapping, optional
         The study's variables, declared in advance. By default the union of what the clients hold.
-    site_effects : {"profiled", "coordinate", "joint", "none"}
+    site_effects : {"profiled", "coordinate", "joint", "none", "random"}
         Checked, and without effect: each client tests on its own rows, where there is one intercept.
     ordinal : {"proportional", "generalized"}
         How ordinal responses are modelled.
@@ -238,9 +239,9 @@ def pooled(
         One for each site.
     schema : Schema or mapping, optional
         The study's variables, declared in advance. By default the union of what the sites hold.
-    site_effects : {"profiled", "coordinate", "joint", "none"} or bool
-        As for :class:`Server`: ``"none"`` leaves the site's factor out. Where all rows are in one place, the other three are one and the
-        same: the site is a factor. True and False say the same, with and without.
+    site_effects : {"profiled", "coordinate", "joint", "none", "random"} or bool
+        As for :class:`Server`: ``"none"`` leaves the site's factor out, ``"random"`` is a mixed model. Where all rows are in one place,
+        the other three are one and the same: the site is a factor. True and False say the same, with and without.
     ordinal : {"proportional", "generalized"}
         How ordinal responses are modelled.
     ridge : float
@@ -273,5 +274,5 @@ def pooled(
     if isinstance(site_effects, bool):
         site_effects = DEFAULTS.site_effects if site_effects else SiteEffects.NONE
     settings = settings_of(site_effects=site_effects, ordinal=ordinal, ridge=ridge)
-    factor = settings.site_effects is not SiteEffects.NONE
-    return Pooled({c.name: c.frame for c in clients}, common, site_factor=factor, ordinal=settings.ordinal, ridge=settings.ridge)
+    frames = {c.name: c.frame for c in clients}
+    return Pooled(frames, common, effects=settings.site_effects, ordinal=settings.ordinal, ridge=settings.ridge)

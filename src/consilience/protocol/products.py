@@ -28,6 +28,9 @@ CONSTANT = 1e-24
 (A column of doubles can be told from a constant down to relative differences of 1e-16, which is 1e-32 in squares; sums of a million rows
 lose some of that.)"""
 
+NO_VARIATION = 0.5
+"""Two rows of two levels have the log-likelihood 2 log ½ = -1.39 under their own shares, and no rows that vary have more."""
+
 
 class Products(Request, frozen=True, tag="products"):
     """Cross-products of all columns, per variable set.
@@ -174,11 +177,15 @@ class ProductsRead(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProductsTotal:
-    """Summed counts and cross-products of a variable set, addressed by variable."""
+    """Summed counts and cross-products of a variable set, addressed by variable.
+
+    ``within`` says of a discrete variable whether it varies within some site.
+    """
 
     n: float
     levels: dict[str, Floats]
     nulls: dict[str, float]
+    within: dict[str, bool]
     gram: Floats
     columns: dict[str, list[int]]
 
@@ -193,6 +200,8 @@ class ProductsTotal:
                 levels[name] = vector[position : position + count]
                 position += count
         nulls = {name: float(vector[position + i]) for i, name in enumerate(levels)}
+        # where each site has one level only, its own shares predict every row: the sum is zero, but for the rounding of a ring
+        within = {name: null < -NO_VARIATION for name, null in nulls.items()}
         if common:  # one intercept for all sites: the null model is that of the summed counts, not the sum of null models
             nulls = {name: null_loglik(counts) for name, counts in levels.items()}
         position += len(nulls)
@@ -207,7 +216,7 @@ class ProductsTotal:
         columns: dict[str, list[int]] = {name: [] for name in variables}
         for i, (name, _) in enumerate(names):
             columns[name].append(i)
-        return ProductsTotal(n, levels, nulls, gram, columns)
+        return ProductsTotal(n, levels, nulls, within, gram, columns)
 
 
 def _centred(gram: Floats, sums: Floats, n: float) -> Floats:

@@ -124,42 +124,38 @@ def multinomial(codes: Array, X: Array, site: Array) -> float:
     exchangeable = np.linalg.inv(np.eye(d) + 1.0)
     logdet = np.log(d + 1.0)
     seen = np.eye(d + 1)[codes][:, 1:]
-    sites = [site == k for k in np.unique(site)]
-    modes = [np.zeros(d) for _ in sites]
+    order = np.argsort(site, kind="stable")
+    X, seen, site = X[order], seen[order], site[order]
+    starts = np.flatnonzero(np.diff(site, prepend=-1))
+    mode = np.zeros((len(starts), d))  # of all sites at once, from one question to the next
 
     def at(point: Array) -> float:
         eta = X @ point[: p * d].reshape(p, d) + point[p * d : -1]
-        inverse, value = exchangeable / point[-1] ** 2, 0.0
-        for i, rows in enumerate(sites):
-            u = modes[i]
-            for _ in range(60):
-                z = eta[rows] + u
-                prob = np.exp(z - np.logaddexp(0.0, logsumexp(z, axis=1))[:, None])
-                H = np.diag(prob.sum(axis=0)) - prob.T @ prob + inverse
-                step = np.linalg.solve(H, (seen[rows] - prob).sum(axis=0) - inverse @ u)
-                u = u + step * min(1.0, 2.0 / max(np.abs(step).max(), 1e-300))
-                if np.abs(step).max() < 1e-12:
-                    break
-            modes[i] = u
-            z = eta[rows] + u
-            value += float((seen[rows] * z).sum() - np.logaddexp(0.0, logsumexp(z, axis=1)).sum())
-            value -= 0.5 * float(u @ inverse @ u) + 0.5 * (logdet + 2 * d * np.log(abs(point[-1]))) + 0.5 * float(np.linalg.slogdet(H)[1])
-        return -value
+        inverse = exchangeable / point[-1] ** 2
+        for _ in range(60):
+            z = eta + mode[site]
+            total = np.logaddexp(0.0, logsumexp(z, axis=1))
+            prob = np.exp(z - total[:, None])
+            curvature = -np.add.reduceat(prob[:, :, None] * prob[:, None, :], starts) + inverse
+            curvature[:, np.arange(d), np.arange(d)] += np.add.reduceat(prob, starts)
+            step = np.linalg.solve(curvature, (np.add.reduceat(seen - prob, starts) - mode @ inverse)[:, :, None])[:, :, 0]
+            if np.abs(step).max() < 1e-10:
+                break
+            mode[:] += step * np.minimum(1.0, 2.0 / np.maximum(np.abs(step).max(axis=1, keepdims=True), 1e-300))
+        value = (seen * z).sum() - total.sum() - 0.5 * np.einsum("kd,de,ke", mode, inverse, mode)
+        value -= 0.5 * (len(starts) * (logdet + 2 * d * np.log(abs(point[-1]))) + np.linalg.slogdet(curvature)[1].sum())
+        return -float(value)
 
     shares = np.bincount(codes) / len(codes)
     start = np.concatenate([np.zeros(p * d), np.log(shares[1:] / shares[0])])
     # at zero itself the inverse does not exist: 1e-4 is as good as none
-    best = [_best(at, np.append(start, s)) for s in (0.15, 0.6)]
-    flat = _best(lambda q: at(np.append(q, 1e-4)), start)
-    return max(*best, flat)
+    return max(_best(at, np.append(start, 0.4)), -at(np.append(start, 1e-4)))
 
 
 def _best(f: Callable[[Array], Any], start: Array, *, jac: bool = False) -> float:
     if jac:
-        return float(-minimize(f, start, jac=True, method="BFGS", options={"gtol": 1e-7}).fun)
-    # forward differences first, central ones to finish
-    rough = minimize(f, start, method="BFGS", options={"gtol": 1e-4})
-    return float(-minimize(f, rough.x, method="BFGS", jac="3-point", options={"gtol": 1e-6}).fun)
+        return float(-minimize(f, start, jac=True, method="BFGS", options={"gtol": 1e-6, "maxiter": 300}).fun)
+    return float(-minimize(f, start, method="BFGS", jac="3-point", options={"gtol": 1e-5, "maxiter": 300}).fun)
 
 
 def statistic(clients: Sequence[cs.Client], kinds: dict[str, str], response: str, predictor: str, given: Sequence[str]) -> float:

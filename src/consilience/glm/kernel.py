@@ -90,12 +90,7 @@ class Kernel(ABC):
 
 
 class ShiftedKernel(Kernel):
-    """A kernel with one intercept that can be looked at under many values of it at once, as integration over it needs.
-
-    ``total`` is the number of rows, weights counted.
-    """
-
-    total: float
+    """A kernel with one intercept that can be looked at under many values of it at once, as integration over it needs."""
 
     @abstractmethod
     def at_shifts(self, eta: Floats, shared: Floats, intercepts: Floats) -> tuple[Floats, tuple[Floats, ...]]:

@@ -37,9 +37,9 @@ def laplace_marginal(kernel: Multinomial, beta: Floats) -> Total:
     """Log-likelihood, score and (nearly) the information at (shared, intercepts, s)."""
     size, d = len(beta), kernel.n_intercepts
     p = kernel.n_shared
-    root = np.linalg.cholesky(np.eye(d) + 1.0)
+    root: Floats = np.linalg.cholesky(np.eye(d) + 1.0).astype(np.float64, copy=False)
     eta = kernel.linear(beta[:p])
-    value, score, info, z = _laplace(kernel, eta, beta, root, np.zeros(d), curved=True)
+    value, score, info, z = _laplace(kernel, eta, beta, root, np.zeros(d))
     apart = np.zeros(size)
     apart[-1] = APART
     above = _laplace(kernel, eta, beta + apart, root, z)[1]
@@ -50,9 +50,8 @@ def laplace_marginal(kernel: Multinomial, beta: Floats) -> Total:
     return Total(False, value, 0.0, 0.0, score, whole)
 
 
-def _laplace(
-    kernel: Multinomial, eta: Floats, beta: Floats, root: Floats, z: Floats, *, curved: bool = False
-) -> tuple[float, Floats, Floats, Floats]:
+def _laplace(kernel: Multinomial, eta: Floats, beta: Floats, root: Floats, z: Floats) -> tuple[float, Floats, Floats, Floats]:
+    """Λ, its gradient, the information of all but s, and the mode; the search for it begins at ``z``."""
     p, s = kernel.n_shared, float(beta[-1])
     shared, a = beta[:p], beta[p:-1]
     spread = s * root
@@ -62,18 +61,17 @@ def _laplace(
     inverse = np.linalg.inv(m)
     b = spread @ inverse @ spread.T
     value = terms.loglik - 0.5 * float(z @ z) - 0.5 * float(np.linalg.slogdet(m)[1])
-    full = kernel.full(terms) if curved else None
-    to_intercepts = kernel.full(terms).info[:, p:] if full is None else full.info[:, p:]
+    full = kernel.full(terms)
+    to_intercepts = full.info[:, p:]
     bend = kernel.bend(terms, b)
     follow = b @ bend[p:]
     score = np.empty(len(beta))
-    score[:-1] = (kernel.full(terms).score if full is None else full.score) + bend - to_intercepts @ follow
+    score[:-1] = full.score + bend - to_intercepts @ follow
     along = root @ z
     moved = inverse @ (root.T @ g - spread.T @ h @ along)  # how the mode moves with s
     explicit = float(np.sum(inverse * (root.T @ h @ spread).T))
     score[-1] = float((g + bend[p:]) @ along) - explicit + float((spread @ moved) @ bend[p:])
-    info = np.zeros((0, 0)) if full is None else full.info - to_intercepts @ b @ to_intercepts.T
-    return value, score, info, z
+    return value, score, full.info - to_intercepts @ b @ to_intercepts.T, z
 
 
 def _mode(kernel: Multinomial, eta: Floats, shared: Floats, a: Floats, spread: Floats, z: Floats) -> tuple[Floats, RowTerms]:

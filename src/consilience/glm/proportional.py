@@ -36,7 +36,6 @@ class Proportional(ShiftedKernel):
         self.n_shared = self.p + n_levels - 2
         sizes = np.bincount(y, minlength=n_levels)
         self.counts = sizes.astype(np.float64) if w is None else np.bincount(y, weights=w, minlength=n_levels)
-        self.total = float(self.counts.sum())
         self.above = slice(0, len(y) - int(sizes[-1]))
         self.below = slice(int(sizes[0]), len(y))
         self.sizes_above, self.sizes_below = sizes[:-1], sizes[1:]

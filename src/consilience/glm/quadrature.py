@@ -20,10 +20,13 @@ from consilience.glm.layout import Total
 
 __all__ = ["quadrature_marginal"]
 
-NODES = ((200, 31), (2000, 15))
-"""Nodes for sites of at most so many rows; :data:`LEAST_NODES` beyond. The error falls with the rows, since the integrand becomes a
-normal density: measured against integration to 1e-13 in ``tests/glm/test_quadrature.py``."""
-LEAST_NODES = 9
+FEW, USUAL, MANY = 15, 31, 101
+"""Nodes. The more a site's rows say about its shift (the information h), the more the integrand is a normal density: few do from
+h = 20 on. Where they say next to nothing and s is large (a site with one level only) it has the edge of a logistic curve, and
+takes many. Over 3,000 random sites of 1 to 5,000 rows and s up to 2 the error of ℓ is below 4e-7 in all, and mostly below 1e-10; up to s = 5
+it is below 1e-6."""
+MUCH, LITTLE, WIDE = 20.0, 5.0, 2.0
+"""The information from which few nodes do, and below which many are needed if s is wider than the last."""
 MOST_STEPS = 100
 """Of the search for the mode. The integrand is log-concave: Newton with halving takes three to six."""
 LONGEST_STEP = 5.0
@@ -49,7 +52,8 @@ def quadrature_marginal(kernel: ShiftedKernel, beta: Floats) -> Total:
     if found is None:
         return Total(True, 0.0, 0.0, 0.0, np.zeros(size), np.zeros((size, size)))
     mode, curvature = found
-    x, log_w = _rule(next((nodes for rows, nodes in NODES if kernel.total <= rows), LEAST_NODES))
+    known = (curvature - 1.0) / (s * s) if s != 0.0 else math.inf
+    x, log_w = _rule(FEW if known >= MUCH else MANY if known < LITTLE and abs(s) > WIDE else USUAL)
     z = mode + x * math.sqrt(2.0 / curvature)
     loglik, arrays = kernel.at_shifts(eta, shared, a + s * z)
     height = loglik - 0.5 * z * z + log_w

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from consilience.data.design import Design
-from consilience.glm.generalized import Generalized
 from consilience.glm.gaussian import Moments
+from consilience.glm.generalized import Generalized
 from consilience.glm.kernel import Floats, Kernel, RowTerms
 from consilience.glm.layout import Family, Shape, SiteEffects, Total, n_parameters
 from consilience.glm.logit import Logit

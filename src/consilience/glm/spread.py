@@ -18,7 +18,7 @@ import math
 __all__ = ["FIRST_SPREAD", "spread_step"]
 
 FIRST_SPREAD = 0.5
-"""Where fits begin, in units of the residual standard deviation or of the linear predictor: inside the usual range, and not at the saddle."""
+"""Where fits begin, in units of the residual standard deviation or of the linear predictor: in the usual range, and not at the saddle."""
 MOST_GROWTH, MOST_FALL = 3.0, 4.0
 """The most that one step multiplies or divides s by: both curves are guesses when their maximum is far away."""
 TO_ZERO = 0.6

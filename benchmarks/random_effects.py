@@ -4,7 +4,7 @@ Y ~ Z + X against Y ~ Z over K sites of n rows. Z is normal; X = b u + 0.5 Z + n
 between sites; Y has effects of its own of each site (standard deviation 0.6) and the slope of X. Models are fitted with the sites' own
 answers and the server's solver, without a federation around them.
 
-Run: python benchmarks/random_effects.py [replications]
+Run: python benchmarks/random_effects.py [replications] [continuous | binary | ordinal]
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ from consilience.glm.solver import FitProblem, Newton
 from consilience.glm.spread import FIRST_SPREAD
 
 SEED = 14
+LABELS = {Family.GAUSSIAN: "continuous", Family.LOGIT: "binary", Family.PROPORTIONAL: "ordinal"}
 CUTS = np.array([-1.0, 0.2, 1.2])
 
 
 class Setting(NamedTuple):
-    """One row of the table. ``between`` is infinite where X is a property of the site."""
+    """One row of the table; ``between`` is b."""
 
     family: Family
     sites: int
@@ -111,10 +112,15 @@ def _sum(parts: list[Total]) -> Total:
 
 
 def main() -> None:
+    """Print the table, row by row."""
     replications = int(sys.argv[1]) if len(sys.argv) > 1 else 500
+    wanted = sys.argv[2:] or list(LABELS.values())
     print("| response | sites × rows | X between sites | slope | random | profiled |")
     print("|---|---|---|---|---|---|")
     for number, setting in enumerate(SETTINGS):
+        label = LABELS[setting.family]
+        if label not in wanted:
+            continue
         rejected = dict.fromkeys((SiteEffects.RANDOM, SiteEffects.PROFILED), 0)
         for replication in range(replications):
             site, X, y = draw(setting, np.random.default_rng([SEED, number, replication]))
@@ -122,7 +128,6 @@ def main() -> None:
                 statistic = 2.0 * (fit(setting, effects, site, X, y) - fit(setting, effects, site, X[:, :1], y))
                 rejected[effects] += chi2_sf(max(statistic, 0.0), 1) < 0.05
         shares = [f"{count / replications:.3f}" for count in rejected.values()]
-        label = {Family.GAUSSIAN: "continuous", Family.LOGIT: "binary"}.get(setting.family, "ordinal")
         row = [label, f"{setting.sites} × {setting.rows}", f"{setting.between:g}", f"{setting.slope:g}", *shares]
         print(f"| {' | '.join(row)} |", flush=True)
     print(f"\n{replications} replications, {time.process_time():.0f} CPU seconds", flush=True)

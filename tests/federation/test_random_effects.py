@@ -8,6 +8,7 @@ import pytest
 
 import consilience as cs
 from consilience import errors
+from consilience.protocol.evaluate import Evaluate, ModelAsk
 from tests.federation.helpers import Spy, Wire, mixed_clients, point, refused
 from tests.federation.mixed_models import statistic
 from tests.federation.test_equality import assert_same, questions
@@ -132,7 +133,8 @@ def test_one_site_alone_does_its_ordinary_test() -> None:
     """There is no variance to estimate over one site."""
     site, columns = small_sites(rows=30)
     clients = clients_of(site, columns, kinds=KINDS, levels=LEVELS)
-    clients = [clients[0], *(cs.Client(c.name, c.frame.drop("D"), kinds=KINDS, levels=LEVELS) for c in clients[1:])]
+    without = {"kinds": {k: v for k, v in KINDS.items() if k != "D"}, "levels": {"C": [0, 1]}}
+    clients = [clients[0], *(cs.Client(c.name, c.frame.drop("D"), **without) for c in clients[1:])]  # type: ignore[arg-type]
     random, plain = (cs.Server(clients, site_effects=e).test("A", "D") for e in ("random", "profiled"))
     assert random.contributors == 1
     assert random.p_value == pytest.approx(plain.p_value)
@@ -149,8 +151,6 @@ def test_fisher_ignores_it() -> None:
 
 
 def test_a_continuous_response_is_evaluated_only_here() -> None:
-    from consilience.protocol.evaluate import ModelAsk
-
     gaussian = ModelAsk("A", ("B",), ("A", "B"), (0,), (), point(0.1, 1.0, 0.0, 0.5))
     wire = Wire.open(mixed_clients(3))
     with refused(wire.clients[0], errors.OutsideSchemaError):
@@ -162,7 +162,5 @@ def test_no_number_of_a_single_site_is_asked_for() -> None:
     server = cs.Server(mixed_clients(5), site_effects="random")
     spy = Spy(server)
     server.test("A", "C")
-    from consilience.protocol.evaluate import Evaluate
-
     lengths = {len(m.point) for request in spy.of(Evaluate) for m in request.models}  # type: ignore[attr-defined]
     assert lengths == {2, 3, 4}

@@ -53,6 +53,14 @@ def test_steps_are_odd_in_the_spread() -> None:
         assert gain > 0
 
 
+@pytest.mark.parametrize("slope", [-1e-18, 0.0, 1e-18])
+@pytest.mark.parametrize("s", [-1e-17, 0.0, 1e-17])
+def test_a_saddle_is_left_whatever_rounding_says(s: float, slope: float) -> None:
+    step, gain = spread_step(s, slope, -3.0)
+    assert abs(step) >= 0.1
+    assert gain > 0.01
+
+
 def test_a_fit_that_passes_its_ceiling_ends_as_separated() -> None:
     newton = Newton(FitProblem(np.array([1.0]), np.zeros(1), 0, ceiling=(0, 100.0)))
     while newton.fit is None:  # log ω has no maximum

@@ -24,6 +24,9 @@ MOST_GROWTH, MOST_FALL = 3.0, 4.0
 TO_ZERO = 0.6
 """A Newton step down by more than this share of s means that the maximum is at zero or next to it: there Newton's step is right."""
 
+NO_SPREAD = 1e-6
+"""Below this s is zero but for rounding: what it adds to a log-likelihood is 1e-12 of what s = 1 does."""
+
 
 def spread_step(s: float, g: float, h: float) -> tuple[float, float]:
     """The step from ``s`` and the gain that it promises; ``g`` is the slope, ``h`` minus the second derivative.
@@ -37,6 +40,8 @@ def spread_step(s: float, g: float, h: float) -> tuple[float, float]:
     if s < 0.0:  # the mirror image
         step, gain = spread_step(-s, -g, h)
         return -step, gain
+    if s < NO_SPREAD and h <= 0.0:  # a saddle; the sign of the slope is rounding there
+        s = g = 0.0
     newton = g / h if h > 0.0 else math.inf if g >= 0.0 else -math.inf
     if g < 0.0 and newton >= -TO_ZERO * s:
         step = s * max(_far(s, g, h), 1.0 / MOST_FALL) - s
@@ -46,7 +51,7 @@ def spread_step(s: float, g: float, h: float) -> tuple[float, float]:
         ratio = _far(s, g, h) or min(_near(s, g, h), 2.0)
         step = max(s * min(ratio, MOST_GROWTH) - s, min(newton, max(s, FIRST_SPREAD)))
     else:  # a saddle at zero, or next to one
-        step = max(min(s * _near(s, g, h), FIRST_SPREAD) - s, s, 0.5 * FIRST_SPREAD if s == 0.0 else 0.0)
+        step = max(min(s * _near(s, g, h), FIRST_SPREAD) - s, s) if s > 0.0 else 0.5 * FIRST_SPREAD
     return step, abs(0.5 * g * step) if h > 0.0 else abs(g * step) - 0.5 * h * step * step
 
 

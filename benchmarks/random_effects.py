@@ -1,7 +1,7 @@
 """Random against profiled site effects over many small sites: type-I error and power of one direction of a test.
 
-Y ~ Z + X against Y ~ Z over K sites of n rows. Z is normal; X = b u + 0.5 Z + noise with u normal per site, so that b says how much X varies
-between sites; Y has effects of its own of each site (standard deviation 0.6) and the slope of X. Models are fitted with the sites' own
+Y ~ Z + X against Y ~ Z over K sites of n rows. Z is normal; X = b u + 0.5 Z + noise with u normal per site, so that b says how much X
+varies between sites; Y has an effect of each site (standard deviation 0.6) and the slope of X. Models are fitted with the sites' own
 answers and the server's solver, without a federation around them.
 
 Run: python benchmarks/random_effects.py [replications] [continuous | binary | ordinal]

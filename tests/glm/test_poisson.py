@@ -31,7 +31,7 @@ def test_pearson_is_the_sum_by_its_definition(weights: bool) -> None:
 
 
 @weighted
-@pytest.mark.parametrize("effects", list(SiteEffects))
+@pytest.mark.parametrize("effects", [effects for effects in SiteEffects if effects is not SiteEffects.RANDOM])
 def test_the_pull_is_the_gradient_of_pearson(effects: SiteEffects, weights: bool) -> None:
     """Also along the intercept that goes with the slopes, where the site has one of its own."""
     design = Design(*rows_of([0, 1, 6], 2, weights=weights))

@@ -35,9 +35,10 @@ class Server(FederatedTest):
     method : {"fedci", "fisher", "residual"}
         ``"fedci"`` compares nested models that are fitted from sums over clients; ``"fisher"`` combines the p-values of the clients' own
         tests; ``"residual"`` multiplies the residuals of smooth models, which needs neither straight lines nor equal variances.
-    site_effects : {"profiled", "coordinate", "joint", "none"}
+    site_effects : {"profiled", "coordinate", "joint", "none", "random"}
         Where the sites' intercepts live: ``"profiled"`` (each client keeps its own to itself), ``"coordinate"`` (the paper's fedCI-CA),
-        ``"joint"`` (the paper's fedCI: the server sees them) or ``"none"`` (one intercept for all).
+        ``"joint"`` (the paper's fedCI: the server sees them), ``"none"`` (one intercept for all) or ``"random"`` (intercepts from a
+        normal law whose variance is estimated: for many small clients).
     ordinal : {"proportional", "generalized"}
         How ordinal responses are modelled: proportional odds, or slopes of their own for each level.
     ridge : float
@@ -188,7 +189,7 @@ def fisher(
         The sites, each with a name of its own.
     schema : Schema or mapping, optional
         The study's variables, declared in advance. By default the union of what the clients hold.
-    site_effects : {"profiled", "coordinate", "joint", "none"}
+    site_effects : {"profiled", "coordinate", "joint", "none", "random"}
         Checked, and without effect: each client tests on its own rows, where there is one intercept.
     ordinal : {"proportional", "generalized"}
         How ordinal responses are modelled.
@@ -258,9 +259,9 @@ def pooled(
         One for each site.
     schema : Schema or mapping, optional
         The study's variables, declared in advance. By default the union of what the sites hold.
-    site_effects : {"profiled", "coordinate", "joint", "none"} or bool
-        As for :class:`Server`: ``"none"`` leaves the site's factor out. Where all rows are in one place, the other three are one and the
-        same: the site is a factor. True and False say the same, with and without.
+    site_effects : {"profiled", "coordinate", "joint", "none", "random"} or bool
+        As for :class:`Server`: ``"none"`` leaves the site's factor out, ``"random"`` is a mixed model. Where all rows are in one place,
+        the other three are one and the same: the site is a factor. True and False say the same, with and without.
     ordinal : {"proportional", "generalized"}
         How ordinal responses are modelled.
     ridge : float
@@ -310,5 +311,4 @@ def pooled(
     if settings.method is Method.RESIDUAL:
         features = settings.alternatives is Alternatives.SMOOTH
         return PooledResidual(frames, common, slopes=settings.site_slopes, features=features, cluster=settings.cluster)
-    factor = settings.site_effects is not SiteEffects.NONE
-    return Pooled(frames, common, site_factor=factor, ordinal=settings.ordinal, ridge=settings.ridge)
+    return Pooled(frames, common, effects=settings.site_effects, ordinal=settings.ordinal, ridge=settings.ridge)

@@ -9,6 +9,8 @@
     α_k stands in the common parameter vector, after the shared parameters, in the block of its site.
 ``none``
     one α for all sites, at the end of the parameter vector.
+``random``
+    α is a common one plus a draw from a normal law, which is integrated out (:mod:`consilience.glm.random_effects`).
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from consilience.data.design import Design
+from consilience.glm.gaussian import Moments
 from consilience.glm.generalized import Generalized
 from consilience.glm.kernel import Floats, Kernel, RowTerms
 from consilience.glm.layout import Family, Shape, SiteEffects, Total, n_parameters, pack
@@ -25,6 +28,7 @@ from consilience.glm.logit import Logit
 from consilience.glm.multinomial import Multinomial
 from consilience.glm.poisson import Poisson
 from consilience.glm.proportional import Proportional
+from consilience.glm.random_effects import marginal
 
 __all__ = ["WarmStart", "answer", "make_kernel"]
 
@@ -83,7 +87,7 @@ def make_kernel(design: Design, shape: Shape, effects: SiteEffects, mu: float) -
     if shape.family is Family.LOGIT:
         return Logit(X, y, w)
     if shape.family is Family.PROPORTIONAL:
-        return Proportional(X, y, w, shape.n_levels, own_intercept=effects is not SiteEffects.NONE)
+        return Proportional(X, y, w, shape.n_levels, own_intercept=not effects.common)
     if shape.family is Family.GENERALIZED:
         if own:
             return Generalized(X, y, w, shape.n_levels, mu, int(present[0]), int(present[-1]))
@@ -104,7 +108,7 @@ def _counts_kernel(design: Design, effects: SiteEffects) -> Kernel | None:
 
 
 def answer(
-    kernel: Kernel | None, shape: Shape, effects: SiteEffects, beta: Floats, site: int, n_sites: int, warm: WarmStart | None
+    kernel: Kernel | Moments | None, shape: Shape, effects: SiteEffects, beta: Floats, site: int, n_sites: int, warm: WarmStart | None
 ) -> tuple[Total, WarmStart | None]:
     """What the site says on a model at β, and the warm start for the next question."""
     total, warm = _answer(kernel, shape, effects, beta, site, n_sites, warm)
@@ -122,11 +126,14 @@ def _in_range(total: Total, n_sites: int) -> Total:
 
 
 def _answer(
-    kernel: Kernel | None, shape: Shape, effects: SiteEffects, beta: Floats, site: int, n_sites: int, warm: WarmStart | None
+    kernel: Kernel | Moments | None, shape: Shape, effects: SiteEffects, beta: Floats, site: int, n_sites: int, warm: WarmStart | None
 ) -> tuple[Total, WarmStart | None]:
     size = n_parameters(shape, effects, n_sites)
     if kernel is None:
         return Total(False, 0.0, 0.0, 0.0, np.zeros(size), np.zeros((size, size))), None
+    if effects is SiteEffects.RANDOM:
+        return marginal(kernel, beta), None
+    assert isinstance(kernel, Kernel)  # a Gaussian needs no question but with random effects
     if effects in (SiteEffects.PROFILED, SiteEffects.COORDINATE):
         return _profile(kernel, beta, warm, schur=effects is SiteEffects.PROFILED)
     n_shared, q = shape.n_shared, shape.n_intercepts

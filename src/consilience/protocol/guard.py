@@ -22,7 +22,7 @@ from consilience.citest.question import Question
 from consilience.data.responses import Coded
 from consilience.data.spline import LADDER
 from consilience.data.table import Table
-from consilience.glm.layout import Ordinal, SiteEffects
+from consilience.glm.layout import Ordinal
 from consilience.protocol.errors import (
     DisclosureError,
     FalseCountsError,
@@ -130,7 +130,7 @@ class Guard:
 
     def moves_columns(self, *, moved: bool) -> None:
         """No common locations but where agreed, and then always."""
-        common = self.terms.effects is SiteEffects.NONE
+        common = self.terms.effects.common
         if moved != common:
             raise WrongTermsError(
                 f"With site effects {self.terms.effects} columns are {'' if common else 'not '}moved by common locations."

@@ -29,6 +29,9 @@ CONSTANT = 1e-24
 (A column of doubles can be told from a constant down to relative differences of 1e-16, which is 1e-32 in squares; sums of a million rows
 lose some of that.)"""
 
+NO_VARIATION = 0.5
+"""Two rows of two levels have the log-likelihood 2 log ½ = -1.39 under their own shares, and no rows that vary have more."""
+
 
 class Products(Request, frozen=True, tag="products"):
     """Cross-products of all columns, per variable set.
@@ -188,11 +191,13 @@ class ProductsTotal:
 
     ``degrees`` are, for each count, the rows less the means that were fitted to them (see :func:`consilience.data.counts.count_sums`);
     ``means`` its mean over all sites, which is known only where sites have no intercepts of their own.
+    ``within`` says of a discrete variable whether it varies within some site.
     """
 
     n: float
     levels: dict[str, Floats]
     nulls: dict[str, float]
+    within: dict[str, bool]
     gram: Floats
     columns: dict[str, list[int]]
     degrees: dict[str, float] = field(default_factory=dict)
@@ -209,6 +214,8 @@ class ProductsTotal:
                 levels[name] = vector[position : position + count]
                 position += count
         nulls = {name: float(vector[position + i]) for i, name in enumerate(levels)}
+        # where each site has one level only, its own shares predict every row: the sum is zero, but for the rounding of a ring
+        within = {name: null < -NO_VARIATION for name, null in nulls.items()}
         if common:  # one intercept for all sites: the null model is that of the summed counts, not the sum of null models
             nulls = {name: null_loglik(counts) for name, counts in levels.items()}
         position += len(levels)
@@ -235,7 +242,7 @@ class ProductsTotal:
             nulls[name] += total * math.log(total / n / (coding.about(name) or 1.0)) if total > 0 else 0.0
             degrees[name] -= 1.0
             means[name] = total / n
-        return ProductsTotal(n, levels, nulls, gram, columns, degrees, means)
+        return ProductsTotal(n, levels, nulls, within, gram, columns, degrees, means)
 
 
 def _centred(gram: Floats, sums: Floats, n: float) -> Floats:

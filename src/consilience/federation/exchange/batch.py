@@ -4,7 +4,7 @@
 decides how requests travel and how sums are made. Every model of every test is fitted in the same rounds::
 
     survey      who can contribute how many rows, per variable set         one round, once per set
-    (locate)    where the numbers lie; only without site effects           one round, once per study
+    (locate)    where the numbers lie; only with a common intercept        one round, once per study
     products    level counts and cross-products per sample                 one round; ranks, and fits in closed form
     evaluate    log-likelihood, score, information of every open model     one round per Newton step, all models together
 """
@@ -20,10 +20,9 @@ from consilience.citest.interface import Progress
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult, Direction, silent
 from consilience.data.design import ModelSpec
-from consilience.federation.exchange.likelihood import Sketch, closed_form, direction, problem, refusal, result, sketch
+from consilience.federation.exchange.likelihood import Sketch, closed_form, direction, problem, refusal, result, settled, sketch
 from consilience.federation.exchange.sums import Sums
 from consilience.glm.kernel import Floats
-from consilience.glm.layout import SiteEffects
 from consilience.glm.solver import Newton
 from consilience.protocol.catalogue import AnyRequest
 from consilience.protocol.evaluate import Evaluate, ModelAsk
@@ -137,7 +136,7 @@ class _Batch:
             sample = tuple(sorted((*question.variables, *always)))
             for missing in (None, question.x, question.y):
                 sets[tuple(v for v in sample if v != missing)] = None
-        if sums.options.effects is SiteEffects.NONE:
+        if sums.options.effects.common:
             sets |= {(name,): None for name in sums.numbers()}
         new = tuple(s for s in sets if s not in sums.counts)
         spreads = sums.numbers() if sums.exponents is None else ()
@@ -147,7 +146,7 @@ class _Batch:
 
     def _locate(self) -> Rounds:
         sums, limits = self.sums, self.sums.options.disclosure
-        if sums.options.effects is not SiteEffects.NONE or sums.locations is not None:
+        if not sums.options.effects.common or sums.locations is not None:
             return
         known = tuple(n for n in sums.numbers() if sums.counts[n,][0] > 1 or limits.min_contributors == 1)
         known = tuple(n for n in known if not limits.refusal(*sums.counts[n,]))
@@ -220,7 +219,9 @@ class _Batch:
                 for model in (restricted, full):
                     if model not in sums.fits and model not in self.open:
                         begin = sums.starts.get(model) if sums.restarted else None
-                        self.open[model] = Newton(problem(self.sketches[model], sums, begin))
+                        found = sums.cover(model.sample)
+                        assert found is not None
+                        self.open[model] = Newton(problem(model, self.sketches[model], found, sums, begin))
                         sums.starts[model] = self.open[model].beta
 
     def _evaluate(self) -> Rounds:
@@ -235,7 +236,7 @@ class _Batch:
                 newton.tell(total)
                 sums.starts[model] = newton.beta
                 if newton.fit is not None:
-                    sums.fits[model] = newton.fit
+                    sums.fits[model] = settled(newton.fit, model, self.sketches[model], sums)
                     self.finished[model] = self.rounds
                     del self.open[model]
 
@@ -286,5 +287,5 @@ class _Batch:
         small, large = self.sketches[restricted], self.sketches[full]
         df = (large.rank - small.rank) * large.per_column
         fits = self.sums.fits
-        gaussian, residual_df = large.shape is None, large.residual_df
+        gaussian, residual_df = large.gaussian, large.residual_df
         return direction(response, predictor, df, fits[restricted], fits[full], gaussian=gaussian, residual_df=residual_df)

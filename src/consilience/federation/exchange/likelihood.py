@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,9 +18,10 @@ from consilience.glm.gram import estimable, gaussian_loglik, residual_sum
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import Family, Shape, SiteEffects, family_of, n_parameters
 from consilience.glm.solver import TOLERANCE, Fit, FitProblem
+from consilience.glm.spread import FIRST_SPREAD
 from consilience.protocol.products import ProductsTotal
 
-__all__ = ["Sketch", "closed_form", "direction", "problem", "refusal", "result", "sketch"]
+__all__ = ["Sketch", "closed_form", "direction", "problem", "refusal", "result", "settled", "sketch"]
 
 ASIDE = 2.0**-7
 """How far from where an earlier fit stood a new one begins, in standard deviations of a column: near, and never at the same point."""
@@ -42,9 +43,10 @@ beside it: quasi-likelihood is no likelihood that could be integrated."""
 class Sketch:
     """A model after the cross-products are known: estimable columns (``keep`` counts within the predictors), observed levels, shape.
 
-    ``shape`` is None for a Gaussian response. ``varies`` is False where the response is constant (within every site, if sites have
-    intercepts of their own). ``shares`` are those of the levels, or the mean of a count where all sites have one intercept; ``degrees``
-    what a count has before there are slopes.
+    ``shape`` is None for a Gaussian response that has a closed form. ``varies`` is False where the response is constant (within every
+    site, if sites have intercepts of their own; with random effects a discrete response must vary within some site, or their variance
+    has no maximum). ``shares`` are those of the levels, or the mean of a count where all sites have one intercept; ``degrees`` what a
+    count has before there are slopes.
     """
 
     keep: tuple[int, ...]
@@ -72,6 +74,11 @@ class Sketch:
         return len(self.keep)
 
     @property
+    def gaussian(self) -> bool:
+        """True for a continuous response."""
+        return self.shape is None or self.shape.family is Family.GAUSSIAN
+
+    @property
     def per_column(self) -> int:
         """Degrees of freedom that one column is worth."""
         return 1 if self.shape is None else self.shape.slopes_per_column
@@ -94,7 +101,8 @@ def sketch(model: ModelSpec, found: ProductsTotal, sums: Sums) -> Sketch:
     varies = any(i in own for i in estimable(found.gram, [*common, *own]))
     spreads = np.sqrt(np.maximum(np.diag(found.gram)[[positions[j] for j in keep]], 0.0) / max(found.n, 1.0))
     if response.kind is Kind.CONTINUOUS:
-        return Sketch(keep, (), None, varies, spreads, np.empty(0), found.n)
+        size = Shape(Family.GAUSSIAN, len(keep), 0) if sums.options.effects is SiteEffects.RANDOM else None
+        return Sketch(keep, (), size, varies, spreads, np.empty(0), found.n)
     if response.kind is Kind.COUNT:
         if sums.options.effects not in EFFECTS_OF_COUNTS:
             raise OptionError(
@@ -106,7 +114,7 @@ def sketch(model: ModelSpec, found: ProductsTotal, sums: Sums) -> Sketch:
         return Sketch(keep, (), size, varies, spreads, mean, found.n, found.degrees[name])
     counts = found.levels[model.response]
     levels = tuple(int(i) for i in np.flatnonzero(counts > 0))
-    varies = varies and len(levels) > 1
+    varies = varies and len(levels) > 1 and (sums.options.effects is not SiteEffects.RANDOM or found.within[model.response])
     shape = Shape(family_of(response.kind, max(len(levels), 2), sums.options.ordinal), len(keep), max(len(levels), 2))
     return Sketch(keep, levels, shape, varies, spreads, counts[list(levels)] / max(found.n, 1.0), found.n)
 
@@ -117,6 +125,8 @@ def closed_form(model: ModelSpec, shape: Sketch, found: ProductsTotal, sums: Sum
         return None
     if shape.shape is None:
         return _gaussian_fit(model, shape, found, sums)
+    if sums.options.effects is SiteEffects.RANDOM:
+        return None
     if shape.rank == 0 and shape.shape.family is not Family.PROPORTIONAL:  # each site's shares, or its mean, are its fit
         return Fit(found.nulls[model.response], 0, converged=True)
     return None
@@ -133,7 +143,27 @@ def _gaussian_fit(model: ModelSpec, shape: Sketch, found: ProductsTotal, sums: S
     return Fit(loglik, 0, converged=True, separated=rss <= floor)
 
 
-def problem(shape: Sketch, sums: Sums, begin: Floats | None = None) -> FitProblem:
+def settled(fit: Fit, model: ModelSpec, shape: Sketch, sums: Sums) -> Fit:
+    """A finished fit in the response's own unit."""
+    if not shape.gaussian:
+        return fit
+    return replace(fit, loglik=fit.loglik - shape.n * (sums.exponents or {}).get(model.response, 0) * math.log(2.0))
+
+
+def _random_gaussian(model: ModelSpec, shape: Sketch, found: ProductsTotal) -> tuple[Floats, float]:
+    """Slopes and precision of a fit without site effects, and a precision that only an exact fit can have."""
+    positions = [i for name in model.predictors for i in found.columns[name]]
+    chosen = [positions[j] for j in shape.keep]
+    (response,) = found.columns[model.response]
+    total = max(float(found.gram[response, response]), np.finfo(float).tiny)
+    rss = max(residual_sum(found.gram, response, chosen), EXACT * total)
+    omega = math.sqrt(found.n / rss)
+    unit = np.sqrt(np.diag(found.gram)[chosen])
+    slopes = np.linalg.solve(found.gram[np.ix_(chosen, chosen)] / np.outer(unit, unit), found.gram[chosen, response] / unit) / unit
+    return np.append(slopes * omega, omega), math.sqrt(found.n / (EXACT * total))
+
+
+def problem(model: ModelSpec, shape: Sketch, found: ProductsTotal, sums: Sums, begin: Floats | None = None) -> FitProblem:
     """Starting point and scales of an iterative fit: zero slopes, thresholds and intercepts from the level counts, or from the mean count.
 
     A fit may also ``begin`` next to where an earlier one stood, if that point has the right length.
@@ -146,8 +176,11 @@ def problem(shape: Sketch, sums: Sums, begin: Floats | None = None) -> FitProble
     n_slopes = size.n_columns * size.slopes_per_column
     scale[:n_slopes] = np.tile(shape.spreads, size.slopes_per_column)
     scale[size.n_shared :] = 1.0
-    shares = shape.shares
-    if size.family is Family.POISSON:  # joint intercepts count from the site's own mean (see the kernel)
+    shares, ceiling = shape.shares, None
+    if size.family is Family.GAUSSIAN:
+        start[: size.n_shared], highest = _random_gaussian(model, shape, found)
+        intercepts, ceiling = np.zeros(1), (n_slopes, highest)
+    elif size.family is Family.POISSON:  # joint intercepts count from the site's own mean (see the kernel)
         intercepts = np.log(shares) if options.effects is SiteEffects.NONE else np.zeros(1)
     elif size.family is Family.MULTINOMIAL:
         intercepts = np.log(shares[1:] / shares[0])
@@ -160,8 +193,12 @@ def problem(shape: Sketch, sums: Sums, begin: Floats | None = None) -> FitProble
         elif size.family is Family.PROPORTIONAL:
             start[n_slopes : size.n_shared] = thresholds[1:] - thresholds[0]
             intercepts = np.array([thresholds.mean()])
-    copies = {SiteEffects.NONE: 1, SiteEffects.JOINT: sites}.get(options.effects, 0)
-    start[size.n_shared :] = np.tile(intercepts, copies)
+    random = options.effects is SiteEffects.RANDOM
+    if random:
+        start[size.n_shared :], scale[-1] = np.append(intercepts, FIRST_SPREAD), 0.0
+    else:
+        copies = {SiteEffects.NONE: 1, SiteEffects.JOINT: sites}.get(options.effects, 0)
+        start[size.n_shared :] = np.tile(intercepts, copies)
     if begin is not None and len(begin) == len(start):
         start = begin * (1.0 + ASIDE)
         start[:n_slopes] += ASIDE / scale[:n_slopes]
@@ -171,23 +208,27 @@ def problem(shape: Sketch, sums: Sums, begin: Floats | None = None) -> FitProble
         n_slopes,
         increasing=slice(n_slopes, size.n_shared) if size.family is Family.PROPORTIONAL else None,
         barrier=size.family is Family.GENERALIZED,
-        quadratic=options.effects is not SiteEffects.COORDINATE,
+        # Laplace's approximation comes with an information that is a little off
+        quadratic=options.effects is not SiteEffects.COORDINATE and not (random and size.family is Family.MULTINOMIAL),
         ridge=options.ridge,
         weight=shape.n,
         tolerance=TOLERANCE_COUNTS if size.dispersed else TOLERANCE,
+        spread=random,
+        ceiling=ceiling,
     )
 
 
 def refusal(question: Question, response: str, restricted: Sketch, full: Sketch, sums: Sums, sites: int) -> str:
     """Why a direction is not informative, or the empty string."""
     predictor = question.y if response == question.x else question.x
-    within = "" if sums.options.effects is SiteEffects.NONE else " within any site"
+    within = "" if sums.options.effects.common else " within any site"
     if not full.varies:
+        within = " within any site" if sums.options.effects is not SiteEffects.NONE else ""
         return f"{response} does not vary{within} in the rows of this test"
     if full.rank == restricted.rank:
         given = f" once {', '.join(question.given)} is known" if question.given else ""
         return f"{predictor} does not vary{within}{given} in the rows of this test"
-    needed = full.n_estimated(1 if sums.options.effects is SiteEffects.NONE else sites)
+    needed = full.n_estimated(1 if sums.options.effects.common else sites) + (sums.options.effects is SiteEffects.RANDOM)
     if full.counts and full.residual_df < 1:
         return f"the rows of sites with a {response} above zero are too few for the {full.rank} slopes of its model"
     if full.n <= needed:
@@ -198,6 +239,7 @@ def refusal(question: Question, response: str, restricted: Sketch, full: Sketch,
 def direction(response: str, predictor: str, df: int, restricted: Fit, full: Fit, *, gaussian: bool, residual_df: int = 0) -> Direction:
     """Compare two nested fits; those of a count, which have a ``residual_df``, in units of the dispersion of the full one."""
     if (gaussian and restricted.separated) or (residual_df > 0 and restricted.squares <= EXACT_COUNTS * residual_df):
+        # with random effects the site may be part of the function; its intercepts are no variables of the test
         return silent(response, predictor, f"{response} is an exact function of the conditioning variables")
     dispersion = max(full.squares / residual_df, EXACT_COUNTS) if residual_df > 0 else 1.0
     statistic = max(0.0, 2.0 * (full.loglik - restricted.loglik)) / dispersion

@@ -27,6 +27,7 @@ def r_clients() -> list[cs.Client]:
     return [cs.Client(str(site), part.drop("site"), kinds=KINDS) for (site,), part in frame.partition_by("site", as_dict=True).items()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["pooled", *EFFECTS])
 def test_statistics_are_those_of_r(how: str) -> None:
     """Quasi-Poisson with site as a factor, and F from the dispersion of the larger model."""
@@ -90,6 +91,7 @@ def test_log_likelihoods_are_those_of_statsmodels() -> None:
     assert by_y.p_value == pytest.approx(stats.f.sf(2 * (large.llf - small.llf) / by_y.dispersion, 1, large.df_resid), rel=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("effects", [*EFFECTS, "none"])
 def test_units_and_shifts_of_predictors_do_not_matter(effects: str) -> None:
     data = frames()
@@ -107,6 +109,7 @@ def test_x_and_y_may_be_swapped() -> None:
     assert one.directions == other.directions[::-1]
 
 
+@pytest.mark.slow
 def test_the_order_of_sites_does_not_matter() -> None:
     data = frames()
     for effects in EFFECTS:
@@ -139,6 +142,7 @@ def test_compressed_rows_say_what_rows_say() -> None:
     assert one.directions[0].dispersion == pytest.approx(other.directions[0].dispersion, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("effects", EFFECTS)
 def test_a_site_that_counted_nothing_changes_nothing(effects: str) -> None:
     data = frames()
@@ -180,6 +184,7 @@ def test_counts_that_nothing_scatters_are_an_exact_function() -> None:
     assert server(data).test("C", "Y").directions[0].p_value < 1e-100
 
 
+@pytest.mark.slow
 def test_a_level_where_nothing_was_counted_is_separated() -> None:
     data = {name: f.with_columns(pl.when(pl.col("C") == 1).then(0).otherwise(pl.col("Y")).alias("Y")) for name, f in frames().items()}
     clients = [cs.Client(name, f, kinds={"X": "count", "Y": "count"}) for name, f in data.items()]

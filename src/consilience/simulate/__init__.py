@@ -20,10 +20,9 @@ from consilience.simulate.partition import split_rows, split_variables
 from consilience.simulate.power import Power, power
 from consilience.simulate.scm import Model, random_kinds, random_model
 from consilience.simulate.sites import Simulation, from_graph
-from consilience.simulate.violations import SITUATIONS, Drawn, Situation, situation
+from consilience.simulate.violations import Drawn, Situation, situation
 
 __all__ = [
-    "SITUATIONS",
     "Drawn",
     "Model",
     "Power",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from scipy import special
 
-__all__ = ["chi2_log_sf", "chi2_sf", "fisher", "log_symmetric", "sign_flip_sf", "symmetric"]
+__all__ = ["cauchy", "chi2_log_sf", "chi2_sf", "fisher", "log_symmetric", "sign_flip_sf", "symmetric"]
 
 
 def chi2_sf(statistic: float, df: int) -> float:
@@ -55,6 +56,19 @@ def sign_flip_sf(statistic: float, df: int, units: float) -> float:
     (0.05, 0.0)
     """
     return float(special.betaincc(0.5 * df, 0.5 * (units - df), min(statistic / units, 1.0)))
+
+
+def cauchy(p_values: Sequence[float], weights: Sequence[float]) -> float:
+    """One p-value from several that may depend on each other (Liu and Xie 2020).
+
+    >>> round(cauchy([0.01, 0.5], [1.0, 1.0]), 4), cauchy([0.3], [1.0])
+    (0.02, 0.3)
+    """
+    if len(p_values) == 1:
+        return p_values[0]
+    # cot(πp) and not tan(π(1/2 - p)): the latter has no digits left where p is small
+    total = sum(w / math.tan(math.pi * min(max(p, 1e-300), 1.0 - 1e-15)) for p, w in zip(p_values, weights, strict=True))
+    return math.atan2(1.0, total / sum(weights)) / math.pi
 
 
 def symmetric(p_y: float, p_x: float) -> float:

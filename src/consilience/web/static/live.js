@@ -54,6 +54,10 @@ function connect(address) {
     source.close();
     location.assign(new URL(target, location.href).pathname);
   });
+  handle("done", (target, html) => {
+    source.close();
+    say(pieces(html).textContent);
+  });
   source.onopen = () => say("");
   source.onerror = () => say("The connection to this page has ended; it is being made again.");
   addEventListener("pagehide", () => source.close(), { once: true });

@@ -10,7 +10,8 @@ from threading import Lock
 from consilience.service.server.services import Services
 from consilience.service.store import Event, State, StudyRow
 from consilience.web.pages.server.event_words import CHATTER, stamp, words_of
-from consilience.web.pages.server.life import COLOURS, meaning_of
+from consilience.web.pages.server.life import COLOURS, meaning_of, steps
+from consilience.web.pages.server.visit import HOME
 from consilience.web.rendering import fragment
 
 __all__ = ["Board", "Boards", "Standing"]
@@ -50,12 +51,16 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A study at one moment, as its page shows it: up to which event, in which state, the page's live part as HTML, and when that was."""
+    """A study at one moment, as its page shows it: up to which event, in which state, the page's live part as HTML, and when that was.
+
+    ``steps`` is what the page's side shows to an owner.
+    """
 
     number: int
     state: State
     html: str
     at: float = 0.0
+    steps: str = ""
 
 
 class Boards:
@@ -80,7 +85,8 @@ class Boards:
                     for event in found:
                         board.add(event)
                 if known is None or known.number != board.number or known.state is not row.state or _ticks(known, now):
-                    known = Standing(board.number, row.state, self._html(row, board), now)
+                    around = fragment("steps.html", steps=steps(row, f"{HOME}/{row.id}/progress"))
+                    known = Standing(board.number, row.state, self._html(row, board), now, around)
             self._boards[study] = board, known, then
             if len(self._boards) > MOST_BOARDS:
                 self._boards.popitem(last=False)

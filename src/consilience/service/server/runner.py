@@ -29,6 +29,7 @@ from consilience.protocol.handshake import Closing, Proposal
 from consilience.secagg.ring import WORD_BYTES
 from consilience.service.contract import Contract
 from consilience.service.errors import LifeCycleError, RunCancelledError, RunInterruptedError
+from consilience.service.memory import give_back
 from consilience.service.server.hub import Hub, SocketLinks
 from consilience.service.server.metrics import Metrics
 from consilience.service.server.result_files import documents_of
@@ -250,6 +251,7 @@ class Runner:
         except Exception:  # noqa: BLE001  the thread ends here: nobody else would say it
             _log.exception("a run ended without a word to its study", extra={"study": study})
         finally:
+            give_back()  # first: the run is under way until its memory is free
             self._links.pop(study, None)
 
     def _attempt(self, contract: Contract, links: SocketLinks) -> str:

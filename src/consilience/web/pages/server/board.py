@@ -34,6 +34,7 @@ class Board:
     stage: str = ""
     began: float = 0.0
     latest: float = 0.0
+    lost: dict[str, float] = field(default_factory=dict)
     lines: deque[tuple[str, str]] = field(default_factory=lambda: deque(maxlen=LINES))
 
     def add(self, event: Event) -> None:
@@ -45,6 +46,10 @@ class Board:
             self.stage = str(event.body.get("words", ""))
         elif event.kind == "run":
             self.began = self.began or event.time
+        if event.kind == "lost":
+            self.lost[str(event.body.get("site", ""))] = event.time
+        elif event.kind == "connected":
+            self.lost.pop(str(event.body.get("site", "")), None)
         if event.kind not in CHATTER:
             self.lines.appendleft((stamp(event.time), words_of(event)))
 
@@ -98,7 +103,11 @@ class Boards:
         tests = self._services.store.runs.count_results(row.id)
         until = self._services.clock() if row.state is State.RUNNING else board.latest
         meaning = meaning_of(row.state, agreed=bool(board.began) or all(consented for *_, consented in sites))
-        around = {"board": board, "study": row, "colour": COLOURS[row.state], "meaning": meaning}
+        gone = [(name, board.lost.get(name, 0.0)) for name, here, _ in sites if not here] if row.state is State.RUNNING else []
+        settings = row.contract.settings if row.contract is not None else row.settings
+        asked = self._services.runner.asked(row.id) if row.state is State.RUNNING else None
+        now = {"gone": gone, "settings": settings, "asked": asked}
+        around = now | {"board": board, "study": row, "colour": COLOURS[row.state], "meaning": meaning}
         return fragment("server/board.html", sites=sites, tests=tests, until=until, **around)
 
 

@@ -73,7 +73,7 @@ async def events_of(
                 for target, html in told:
                     yield Event("replace", target, html, after)
             if parts is not None and state is not None and standing.state is not state:  # its words and its buttons are others
-                yield Event("go", f"{HOME}/{study}", number=after)
+                yield Event("go", f"{HOME}/{study}{'/progress' if standing.state is State.RUNNING else ''}", number=after)
                 return
             if standing.state.is_over:
                 yield Event("done", "", f"The study is {standing.state.value}; nothing more will change here.", after)

@@ -56,7 +56,8 @@ def test_counts_equal_the_pooled_analysis(block: int, shifts: float) -> None:
                 assert_same(got, want, 1e-8)
                 for a, b in zip(got.directions, want.directions, strict=True):
                     assert a.residual_df == b.residual_df
-                    assert a.dispersion == pytest.approx(b.dispersion, rel=1e-8)
+                    if got.contributors > 1:  # a site alone keeps its dispersion to itself
+                        assert a.dispersion == pytest.approx(b.dispersion, rel=1e-8)
 
 
 def test_counts_without_site_effects_equal_pooled_rows() -> None:

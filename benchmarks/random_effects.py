@@ -50,7 +50,7 @@ SETTINGS = [
         (50, 5, 1.0, 0.0),
         (50, 5, 1.0, slopes[1]),
     )
-]
+] + [Setting(Family.GAUSSIAN, 50, 20, 3.0, slope) for slope in (0.0, 0.05)]
 
 
 def draw(setting: Setting, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:

@@ -87,7 +87,7 @@ def f_log_sf(statistic: float, df: int, residual: float) -> float:
     continued fraction converges in a few steps.
 
     >>> round(f_log_sf(1e6, 2, 2e3), 6)  # df = 2 has a closed form: (1 + statistic/residual)^(-residual/2)
-    -6216.606107
+    -6216.606101
     """
     p = f_sf(statistic, df, residual)
     if p > 1e-280:

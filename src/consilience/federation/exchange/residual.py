@@ -46,6 +46,9 @@ FEWEST_CELLS = 3
 """With fewer cells in the second look than this, the first look says as much."""
 EXACT = 1e-12
 """A residual sum of squares below this share of the total is rounding: the variable is a function of the conditioning variables."""
+ROUNDING = 1e-13
+"""The variance that rounding may leave of a variable which sites' own columns explain wholly, in the study's unit, which is 16 standard
+deviations at most: cross-products are right to some 1e-16 of themselves."""
 ROWS_PER_PRODUCT, FEWEST_ROWS, MOST_COLUMNS = 5, 20, 250
 """Rows that a test needs for each product of residuals that it tests together, and in any case; columns that a mean has at most."""
 
@@ -242,7 +245,7 @@ class _Residuals:
             squares = np.diag(total.squares[mean.response])
             if not (squares > 0).any():
                 return f"{mean.response} does not vary within any site in the rows of this test"
-            if (fit.rss <= EXACT * squares).all():
+            if (fit.rss <= np.maximum(EXACT * squares, ROUNDING * total.n)).all():
                 return f"{mean.response} is an exact function of the conditioning variables"
             if fit.edf > (MOST_PARAMETERS + 0.1) * total.n:
                 return f"{int(total.n)} rows are too few for the {fit.edf:.0f} parameters of the model of {mean.response}"

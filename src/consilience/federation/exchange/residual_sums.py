@@ -141,7 +141,7 @@ def result_of(question: Question, found: Products, n: int, contributors: int, *,
     fourths = found.fourths or [0.0] * len(found.halves)
     for part, half, fourth in zip(found.plan.parts, found.halves, fourths, strict=True):
         df = half.shape[1]
-        if df == 0:
+        if df == 0 or (fourth <= 0.0 and not found.plan.known):
             continue
         statistic = float(((found.sums @ half) ** 2).sum())
         if found.plan.known:

@@ -32,7 +32,7 @@ def chains() -> dict[str, pl.DataFrame]:
 def run(server: Server, folder: Path) -> tuple[int, int]:
     """One study from its start to its end; the most memory of the server meanwhile, and what it has afterwards."""
     assert server.process is not None
-    seen = wave(server, folder, [chains()], [NOTHING], processes=1, max_given=1, resolve="strict", limit=1)
+    seen = wave(server, folder, [chains()], [NOTHING], processes=1, max_given=1, resolve="strict", limit=1, time_limit=1.0)
     until(lambda: gauge(server, "consilience_runs_active") == 0)
     return seen.peak, memory(server.process.pid)
 
@@ -43,6 +43,6 @@ def test_a_server_is_as_large_after_a_run_as_before_it(tmp_path: Path) -> None:
         seen = [run(server, tmp_path / f"run{i}") for i in range(2)]
         words = [(peak // MIB, after // MIB) for peak, after in seen]
         assert server.sql("select count(*) from studies where state = 'finished'") == [(2,)]
-    for peak, after in seen:
-        assert peak - after > 20 * MIB, words
-    assert seen[1][1] - seen[0][1] < 8 * MIB, words
+    for peak, after in seen:  # 100 MiB are given back; where nobody does it, Python and the C library keep all but 30 to 45 of them
+        assert peak - after > 70 * MIB, words
+    assert seen[1][1] - seen[0][1] < 25 * MIB, words

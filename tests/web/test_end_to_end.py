@@ -290,6 +290,7 @@ def _the_study_is_done_again(study: Study) -> None:
     invitations = {name: owner.invite(name) for name in study.hospitals.folders}
     for name, holder in study.holders.items():
         holder.join(invitations[name])
+    for name, holder in study.holders.items():  # when all are there: who agrees before is asked again
         holder.fits()
         holder.rehearse()
         holder.consent(name)
@@ -298,11 +299,12 @@ def _the_study_is_done_again(study: Study) -> None:
     assert study.server.wait(owner.study, 120) == "finished"
     expect(owner.page.get_by_role("link", name="See the result")).to_be_visible()
     found = study.server.result(owner.study)
-    assert (found["settings"]["alpha"], first["settings"]["alpha"]) == (0.01, 0.05)
+    assert (found["alpha"], first["alpha"]) == (0.01, 0.05)
     assert found["study"]["sites"] == first["study"]["sites"]
-    common = {(test["x"], test["y"], *test["given"]): test["p_value"] for test in first["tests"]}
-    for test in found["tests"]:  # the same data, under other keys: the same sums
-        assert common.get((test["x"], test["y"], *test["given"]), test["p_value"]) == pytest.approx(test["p_value"])
+    before, after = ({(test["x"], test["y"], *test["given"]): test["p_value"] for test in one["tests"]} for one in (first, found))
+    both = before.keys() & after.keys()
+    assert len(both) >= 10, "at least every pair, whatever the level"
+    assert {key: before[key] for key in both} == pytest.approx({key: after[key] for key in both})  # the same sums, under other keys
     for name, holder in study.holders.items():
         holder.page.wait_for_url("**/result", timeout=60_000)
         holder.page.get_by_role("link", name=re.compile("^Data, settings, files")).click()

@@ -68,7 +68,7 @@ class Spline:
         """The B-splines at values that :meth:`straight` has prepared, one column each.
 
         >>> spline(Knots(tuple(float(i) for i in range(49))), 2).curved(np.array([-3.0, 0.0])).round(3)
-        array([[-3.  ,  0.  ,  0.  ],
+        array([[-1.5 ,  0.  ,  0.  ],
                [ 0.25,  0.5 ,  0.25]])
         """
         return curves_on(tuple(self.knots.tolist()), straight)

@@ -94,6 +94,7 @@ def test_variables_can_be_taken_back_so_that_sites_are_asked(ada: Browser) -> No
 def settings_fields(**changes: str) -> dict[str, str]:
     """What a browser sends for the settings as they are."""
     values = {name: plain(setting.default) for name, setting in NETWORK_SETTINGS.items() if setting.type is not bool}
+    values |= {name: "on" for name, setting in NETWORK_SETTINGS.items() if setting.default is True}  # a box that is not ticked is not sent
     return {**values, **changes}
 
 

@@ -10,12 +10,13 @@ from consilience import Client
 KINDS = ("continuous", "binary", "ordinal", "multinomial")
 
 
-def random_study(seed: int, *, rows: tuple[int, int] = (40, 160), sites: tuple[int, int] = (2, 12)) -> list[Client]:
+def random_study(seed: int, *, rows: tuple[int, int] = (40, 160), sites: tuple[int, int] = (2, 12), constant: float = 0.15) -> list[Client]:
     """Two to twelve sites with six variables of random kinds, dependence, site effects, missing values and absent variables.
 
-    Every kind occurs; small sites lack levels by chance.
+    Every kind occurs; small sites lack levels by chance, and with the probability ``constant`` a discrete variable has one level only at
+    a site: any level, also one in the middle.
     """
-    rng = np.random.default_rng(seed)
+    rng, other = np.random.default_rng(seed), np.random.default_rng([seed, 1])
     kinds = [*rng.permutation(KINDS), *rng.choice(KINDS, size=2)]
     names = list("UVWXYZ")
     n_levels = {name: int(rng.integers(3, 6)) for name in names}
@@ -30,6 +31,9 @@ def random_study(seed: int, *, rows: tuple[int, int] = (40, 160), sites: tuple[i
         for j, (name, kind) in enumerate(zip(names, kinds, strict=True)):
             eta = shift[j] + latent @ weights[:, j]
             columns[name], latent[:, j] = _draw(name, kind, n_levels[name], eta, rng)
+            if kind != "continuous" and other.random() < constant:
+                level = int(other.integers(2 if kind == "binary" else n_levels[name]))
+                columns[name] = pl.Series(name, np.full(n, level))
         frame = pl.DataFrame(columns)
         lost = float(rng.choice([0.0, 0.05]))
         frame = frame.select(pl.when(pl.Series(rng.random(n) >= lost)).then(pl.col(c)).otherwise(None).alias(c) for c in names)

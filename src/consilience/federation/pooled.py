@@ -15,11 +15,13 @@ import polars as pl
 from consilience.citest.interface import CITest, Progress
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult
+from consilience.data.design import ModelSpec
 from consilience.data.kinds import Kind, Variable
 from consilience.data.schema import Schema
 from consilience.data.table import Table
 from consilience.federation.exchange.batch import batch, drive
 from consilience.federation.exchange.sums import FitOptions, Sums
+from consilience.federation.pooled_rank import pooled_rank
 from consilience.federation.site.own_tests import desk_for
 from consilience.settings.choices import Ordinal, SiteEffects
 from consilience.settings.declaration import DEFAULTS
@@ -50,7 +52,10 @@ class Pooled(CITest):
         factor = Variable(SITE, Kind.MULTINOMIAL, tuple(frames))
         full = Schema([*schema.values(), factor])
         self._desk = desk_for(Table(pl.concat(parts, how="diagonal"), full, "the pooled data"))
+        self._ordinal = ordinal
         self._sums = Sums(full, FitOptions(SiteEffects.NONE, ordinal, ridge, 1, (SITE,) if site_factor else ()))
+        if site_factor:
+            self._sums.rank_of = self._rank_of
 
     def __repr__(self) -> str:
         sites, rows = counted(len(self.sites), "site"), counted(self._desk.table.n_rows, "row")
@@ -60,6 +65,9 @@ class Pooled(CITest):
         """Answer checked questions, in order."""
         results = drive(batch(questions, self._sums, progress), self._desk.answer)
         return [replace(r, contributors=self._sites(r)) for r in results]
+
+    def _rank_of(self, model: ModelSpec, predictor: str, levels: tuple[int, ...]) -> int:
+        return pooled_rank(self._desk.table, SITE, model, predictor, levels, self._ordinal)
 
     def _sites(self, result: CIResult) -> int:
         """How many sites have rows in a test."""

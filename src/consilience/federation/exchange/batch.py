@@ -20,7 +20,8 @@ from consilience.citest.interface import Progress
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult, Direction, silent
 from consilience.data.design import ModelSpec
-from consilience.federation.exchange.likelihood import Sketch, closed_form, direction, problem, refusal, result, sketch
+from consilience.federation.exchange.freedom import degrees, freedom, gap_is_open, slope_positions, without_faint
+from consilience.federation.exchange.likelihood import Sketch, closed_form, direction, no_information, problem, refusal, result, sketch
 from consilience.federation.exchange.sums import Sums
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import SiteEffects
@@ -232,9 +233,14 @@ class _Batch:
             request = Evaluate(sums.runs, asks, options.effects, options.ordinal, options.n_sites, sums.exponents or {}, sums.locations)
             totals = request.read((yield self._asked(request)), sums.schema)
             for (model, newton), total in zip(list(self.open.items()), totals, strict=True):
+                shape = self.sketches[model]
+                if model not in sums.freedom and not total.infeasible:
+                    sums.freedom[model] = freedom(total.info, self._slopes(model))
                 newton.tell(total)
                 sums.starts[model] = newton.beta
                 if newton.fit is not None:
+                    if shape.shape is not None and gap_is_open(newton.fit.beta, shape.shape):
+                        sums.freedom[model] = freedom(without_faint(total.info, shape), self._slopes(model))
                     sums.fits[model] = newton.fit
                     self.finished[model] = self.rounds
                     del self.open[model]
@@ -242,6 +248,24 @@ class _Batch:
     def _ask(self, model: ModelSpec, newton: Newton) -> ModelAsk:
         shape = self.sketches[model]
         return ModelAsk.of(model, shape.keep, shape.levels, newton.beta, newton.mu)
+
+    def _slopes(self, model: ModelSpec) -> dict[str, list[int]]:
+        shape = self.sketches[model]
+        assert shape.shape is not None
+        return slope_positions(model, shape.keep, shape.shape, self.sums.schema)
+
+    def _degrees(self, restricted: ModelSpec, full: ModelSpec, predictor: str) -> int:
+        """Degrees of freedom of a comparison whose fits are there."""
+        small, large, sums = self.sketches[restricted], self.sketches[full], self.sums
+        if large.shape is None:
+            return large.rank - small.rank
+        if sums.rank_of is not None:
+            found = sums.rank_of(full, predictor, large.levels)
+        elif sums.options.effects is SiteEffects.NONE:  # one intercept: every row speaks on every slope
+            return (large.rank - small.rank) * large.per_column
+        else:
+            found = sums.freedom[full][predictor]
+        return degrees(found, self._slopes(full)[predictor], sums.fits[full].beta, large)
 
     def _refusal(self, test: _Test, restricted: ModelSpec, full: ModelSpec) -> str:
         sites = self.sums.counts[test.sample][0]
@@ -283,7 +307,7 @@ class _Batch:
         reason = self._refusal(test, restricted, full)
         if reason:
             return silent(response, predictor, reason)
-        small, large = self.sketches[restricted], self.sketches[full]
-        df = (large.rank - small.rank) * large.per_column
-        fits = self.sums.fits
-        return direction(response, predictor, df, fits[restricted], fits[full], gaussian=large.shape is None)
+        df, fits = self._degrees(restricted, full, predictor), self.sums.fits
+        if df == 0:
+            return silent(response, predictor, no_information(question, response))
+        return direction(response, predictor, df, fits[restricted], fits[full], gaussian=self.sketches[full].shape is None)

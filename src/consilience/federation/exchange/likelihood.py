@@ -19,7 +19,7 @@ from consilience.glm.layout import Family, Shape, SiteEffects, family_of, n_para
 from consilience.glm.solver import Fit, FitProblem
 from consilience.protocol.products import ProductsTotal
 
-__all__ = ["Sketch", "closed_form", "direction", "problem", "refusal", "result", "sketch"]
+__all__ = ["Sketch", "closed_form", "direction", "no_information", "problem", "refusal", "result", "sketch"]
 
 ASIDE = 2.0**-7
 """How far from where an earlier fit stood a new one begins, in standard deviations of a column: near, and never at the same point."""
@@ -156,6 +156,13 @@ def refusal(question: Question, response: str, restricted: Sketch, full: Sketch,
     if full.n <= needed:
         return f"{int(full.n)} rows are too few for the {needed} parameters of the model of {response}"
     return ""
+
+
+def no_information(question: Question, response: str) -> str:
+    """Why nothing can be said although both variables vary: never at the same site, or not in a way that tells anything."""
+    predictor = question.y if response == question.x else question.x
+    given = f" once {', '.join(question.given)} is known" if question.given else ""
+    return f"{predictor} does not vary{given} at any site where {response} varies"
 
 
 def direction(response: str, predictor: str, df: int, restricted: Fit, full: Fit, *, gaussian: bool) -> Direction:

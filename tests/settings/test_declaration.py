@@ -51,7 +51,7 @@ ROOT = Path(consilience.__file__).parent
         (cs.Server, {*names_of(Part.TESTS), "masking"}, {"clients", "schema"}),
         (cs.fisher, {*names_of(Part.TESTS), "masking"} - {"method"}, {"clients", "schema"}),
         (cs.discover, {*names_of(Part.GRAPHS), "jobs"}, {"test", "knowledge", "progress", "stop"}),
-        (cs.pooled, {"site_effects", "ordinal", "ridge"}, {"data", "schema"}),
+        (cs.pooled, {"site_effects", "ordinal", "ridge", "small_sample"}, {"data", "schema"}),
     ],
     ids=["Server", "fisher", "discover", "pooled"],
 )

@@ -10,6 +10,8 @@ from typing import Any
 
 import polars as pl
 
+from consilience.citest.laws import Law
+
 __all__ = ["CIResult", "Direction", "silent", "to_frame"]
 
 
@@ -29,7 +31,7 @@ class Direction:
     df : int
         Degrees of freedom: the rank that the predictor adds to the design, times the slopes per column.
     p_value : float
-        From χ²(df).
+        From ``law``.
     loglik_restricted, loglik_unrestricted : float
         Log-likelihoods without and with the predictor.
     converged : bool, default True
@@ -38,6 +40,10 @@ class Direction:
         A level is predicted perfectly: the statistic is the limit it tends to.
     reason : str, default ""
         Why the comparison is not informative.
+    law : {"chi2", "scaled chi2", "F"}
+        The law that the p-value is from: χ²(df), χ²(df) of the statistic times ``residual_df``/n, or F(df, ``residual_df``).
+    residual_df : int, default 0
+        Rows less parameters per linear predictor, intercepts of sites counted. Zero where the law does not need it.
 
     Attributes
     ----------
@@ -60,6 +66,8 @@ class Direction:
     converged: bool = True
     separated: bool = False
     reason: str = ""
+    law: str = Law.CHI2.value
+    residual_df: int = 0
 
     @property
     def informative(self) -> bool:
@@ -67,9 +75,9 @@ class Direction:
         return self.df > 0
 
 
-def silent(response: str, predictor: str, reason: str) -> Direction:
+def silent(response: str, predictor: str, reason: str, *, converged: bool = True) -> Direction:
     """A direction that is not informative."""
-    return Direction(response, predictor, 0.0, 0, 1.0, math.nan, math.nan, reason=reason)
+    return Direction(response, predictor, 0.0, 0, 1.0, math.nan, math.nan, converged, reason=reason)
 
 
 @dataclass(frozen=True, slots=True)

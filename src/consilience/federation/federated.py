@@ -40,7 +40,8 @@ class FederatedTest(CITest):
                 f"No sum may be made over fewer than {terms.min_contributors} clients (min_contributors), "
                 f"and there are {self._agreed}. Add clients or lower the limit."
             )
-        self._sums = Sums(schema, FitOptions(terms.effects, terms.ordinal, terms.ridge, self._agreed, (), terms.disclosure))
+        options = FitOptions(terms.effects, terms.ordinal, terms.ridge, self._agreed, (), terms.disclosure, terms.small_sample)
+        self._sums = Sums(schema, options)
         self._results: dict[Question, CIResult] = {}
 
     @property

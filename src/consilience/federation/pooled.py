@@ -43,6 +43,7 @@ class Pooled(CITest):
         site_factor: bool = True,
         ordinal: Ordinal = DEFAULTS.ordinal,
         ridge: float = DEFAULTS.ridge,
+        small_sample: bool = DEFAULTS.small_sample,
     ) -> None:
         self.schema = schema
         self.sites = tuple(frames)
@@ -53,7 +54,8 @@ class Pooled(CITest):
         full = Schema([*schema.values(), factor])
         self._desk = desk_for(Table(pl.concat(parts, how="diagonal"), full, "the pooled data"))
         self._ordinal = ordinal
-        self._sums = Sums(full, FitOptions(SiteEffects.NONE, ordinal, ridge, 1, (SITE,) if site_factor else ()))
+        always = (SITE,) if site_factor else ()
+        self._sums = Sums(full, FitOptions(SiteEffects.NONE, ordinal, ridge, 1, always, small_sample=small_sample))
         if site_factor:
             self._sums.rank_of = self._rank_of
 

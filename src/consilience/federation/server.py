@@ -48,6 +48,8 @@ class Server(FederatedTest):
         A test that one client alone can do is answered by that client, or not at all.
     on_dropout : {"restart", "stop"}
         When a client vanishes, the batch restarts with the others, or the run stops.
+    small_sample : bool
+        P-values that hold for few rows, and a refusal where no law does. False refers every statistic to the plain χ², as the paper does.
     masking : bool
         The server sees no client's numbers. False is for measurements only.
 
@@ -92,6 +94,7 @@ class Server(FederatedTest):
         min_rows: int = DEFAULTS.min_rows,
         single_site: str = DEFAULTS.single_site.value,
         on_dropout: str = DEFAULTS.on_dropout.value,
+        small_sample: bool = DEFAULTS.small_sample,
         masking: bool = LOCAL.masking,
     ) -> None:
         self.clients = _checked(clients)
@@ -104,6 +107,7 @@ class Server(FederatedTest):
             min_rows=min_rows,
             single_site=single_site,
             on_dropout=on_dropout,
+            small_sample=small_sample,
         )
         terms = terms_of(settings, masking=check_flag("masking", masking))
         common = _schema(self.clients, schema)
@@ -162,6 +166,7 @@ def fisher(
     min_rows: int = DEFAULTS.min_rows,
     single_site: str = DEFAULTS.single_site.value,
     on_dropout: str = DEFAULTS.on_dropout.value,
+    small_sample: bool = DEFAULTS.small_sample,
     masking: bool = LOCAL.masking,
 ) -> Server:
     """Fisher's method over the clients' own tests, as a CI test: only p-values are combined.
@@ -186,6 +191,8 @@ def fisher(
         A test that one client alone can do is answered by that client, or not at all.
     on_dropout : {"restart", "stop"}
         When a client vanishes, the batch restarts with the others, or the run stops.
+    small_sample : bool
+        P-values that hold for few rows, and a refusal where no law does. False refers every statistic to the plain χ², as the paper does.
     masking : bool
         The server sees no client's p-values. False is for measurements only.
 
@@ -218,6 +225,7 @@ def fisher(
         min_rows=min_rows,
         single_site=single_site,
         on_dropout=on_dropout,
+        small_sample=small_sample,
         masking=masking,
     )
 
@@ -229,6 +237,7 @@ def pooled(
     site_effects: str | bool = DEFAULTS.site_effects.value,
     ordinal: str = DEFAULTS.ordinal.value,
     ridge: float = DEFAULTS.ridge,
+    small_sample: bool = DEFAULTS.small_sample,
 ) -> Pooled:
     """The pooled analysis as a CI test: all rows in one place, the site as a factor in every model.
 
@@ -245,6 +254,8 @@ def pooled(
         How ordinal responses are modelled.
     ridge : float
         Penalty on coefficients; 0 for none.
+    small_sample : bool
+        As for :class:`Server`.
 
     Returns
     -------
@@ -272,6 +283,12 @@ def pooled(
     common = _schema(clients, schema)
     if isinstance(site_effects, bool):
         site_effects = DEFAULTS.site_effects if site_effects else SiteEffects.NONE
-    settings = settings_of(site_effects=site_effects, ordinal=ordinal, ridge=ridge)
-    factor = settings.site_effects is not SiteEffects.NONE
-    return Pooled({c.name: c.frame for c in clients}, common, site_factor=factor, ordinal=settings.ordinal, ridge=settings.ridge)
+    settings = settings_of(site_effects=site_effects, ordinal=ordinal, ridge=ridge, small_sample=small_sample)
+    return Pooled(
+        {c.name: c.frame for c in clients},
+        common,
+        site_factor=settings.site_effects is not SiteEffects.NONE,
+        ordinal=settings.ordinal,
+        ridge=settings.ridge,
+        small_sample=settings.small_sample,
+    )

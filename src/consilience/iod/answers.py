@@ -65,7 +65,9 @@ class Results(Mapping[Key, CIResult]):
         self._n.append(result.n)
         self._contributors.append(result.contributors)
         self._rounds.append(result.rounds)
-        self._flags.append((INFORMATIVE if result.informative else 0) | (CONVERGED if result.converged else 0))
+        # what a fit that did not reach its maximum says is no answer, whoever made the result
+        speaks = result.informative and result.converged
+        self._flags.append((INFORMATIVE if speaks else 0) | (CONVERGED if result.converged else 0))
         if result.reason or result.directions or result.participants:
             self._more[place] = result.reason, result.directions, result.participants
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from consilience.citest.combine import chi2_sf
+from consilience.citest.laws import Law, tail
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult, Direction, silent
 from consilience.data.design import Coding, column_names, cross_products, n_columns, null_loglik
@@ -45,6 +45,7 @@ class Products(Request, frozen=True, tag="products"):
     alone: tuple[Question, ...] = ()
     ordinal: Ordinal = Ordinal.PROPORTIONAL
     ridge: float = 0.0
+    small_sample: bool = True
 
     def length(self, schema: Schema) -> int:
         """The sets, one after the other, then the questions for a site alone."""
@@ -62,7 +63,7 @@ class Products(Request, frozen=True, tag="products"):
         for variables in self.sets:
             guard.knows(variables)
         guard.knows_questions(self.alone)
-        guard.fits_like(self.ordinal, self.ridge)
+        guard.fits_like(self.ordinal, self.ridge, small_sample=self.small_sample)
         guard.not_too_large(self.samples())
         guard.is_method(Method.FEDCI)
         guard.moves_columns(moved=self.locations is not None)
@@ -92,7 +93,7 @@ class Products(Request, frozen=True, tag="products"):
         # In the same round and the same vector as the sums, so that nobody sees who answers: a message of its own would show it.
         vector, table = np.zeros((len(self.alone), len(AloneAnswer._fields))), desk.table
         mine = [i for i, q in enumerate(self.alone) if table.holds(q.variables) and table.complete(q.variables).n]
-        results = desk.own_tests(tuple(self.alone[i] for i in mine), self.ordinal, self.ridge)
+        results = desk.own_tests(tuple(self.alone[i] for i in mine), self.ordinal, self.ridge, self.small_sample)
         for i, result in zip(mine, results, strict=True):
             vector[i] = AloneAnswer.of(result)
         return vector
@@ -133,7 +134,8 @@ def products_length(schema: Schema, variables: VariableSet) -> int:
 class AloneAnswer(NamedTuple):
     """All that leaves the one site that can do a test: two statistics with their degrees of freedom, and flags.
 
-    ``flags`` adds 1 (converged), 2 (a level is predicted perfectly with y as the response) and 4 (with x as the response).
+    ``flags`` adds 1 (converged), 2 (a level is predicted perfectly with y as the response) and 4 (with x as the response), 8 and 16 (the
+    statistic refers to F, with y and with x). ``residual`` degrees of freedom are zero where the statistic refers to plain χ².
     """
 
     statistic_y: float
@@ -141,27 +143,31 @@ class AloneAnswer(NamedTuple):
     statistic_x: float
     df_x: float
     flags: float
+    residual_y: float
+    residual_x: float
 
     @staticmethod
     def of(result: CIResult) -> AloneAnswer:
         """Site: pack a result of its own."""
         by_y, by_x = result.directions
-        flags = result.converged + 2 * by_y.separated + 4 * by_x.separated
-        return AloneAnswer(by_y.statistic, by_y.df, by_x.statistic, by_x.df, flags)
+        flags = result.converged + 2 * by_y.separated + 4 * by_x.separated + 8 * (by_y.law == Law.F) + 16 * (by_x.law == Law.F)
+        return AloneAnswer(by_y.statistic, by_y.df, by_x.statistic, by_x.df, flags, by_y.residual_df, by_x.residual_df)
 
-    def directions(self, question: Question) -> tuple[Direction, ...]:
+    def directions(self, question: Question, n: int) -> tuple[Direction, ...]:
         """Server: the two directions again. The log-likelihoods stayed at the site."""
         reason = "the one site that measures these variables cannot tell from its rows"
         found, flags = list[Direction](), round(self.flags)
-        for response, predictor, statistic, df, separated in (
-            (question.y, question.x, self.statistic_y, round(self.df_y), flags & 2),
-            (question.x, question.y, self.statistic_x, round(self.df_x), flags & 4),
+        for response, predictor, statistic, df, residual, bits in (
+            (question.y, question.x, self.statistic_y, round(self.df_y), round(self.residual_y), (2, 8)),
+            (question.x, question.y, self.statistic_x, round(self.df_x), round(self.residual_x), (4, 16)),
         ):
             if df == 0:
-                found.append(silent(response, predictor, reason))
+                found.append(silent(response, predictor, reason, converged=bool(flags & 1)))
             else:
-                p = chi2_sf(statistic, df)
-                found.append(Direction(response, predictor, statistic, df, p, math.nan, math.nan, bool(flags & 1), bool(separated)))
+                law = Law.F if flags & bits[1] else Law.SCALED if residual else Law.CHI2
+                p, separated = tail(law, statistic, df, n, residual), bool(flags & bits[0])
+                numbers = (statistic, df, p, math.nan, math.nan)
+                found.append(Direction(response, predictor, *numbers, separated=separated, law=law.value, residual_df=residual))
         return tuple(found)
 
 

@@ -91,6 +91,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     consent_seconds: Annotated[float, About("How long the owner of a site may take to agree.", Part.EXCHANGE, ge=1, le=YEAR)] = 7 * DAY
     return_seconds: Annotated[float, About("How long a site that was lost is waited for.", Part.EXCHANGE, ge=1, le=YEAR)] = 900.0
     round_seconds: Annotated[float, About("How long one answer may take.", Part.EXCHANGE, ge=1, le=DAY)] = 600.0
+    small_sample: Annotated[
+        bool, About("P-values that hold for few rows: F for continuous responses, a scaled χ² for others; off for plain χ².", Part.TESTS)
+    ] = True
 
 
 class ProgramOptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -34,6 +34,7 @@ class Terms(msgspec.Struct, frozen=True):
     method: Method = DEFAULTS.method
     max_given: int | None = DEFAULTS.max_given
     network: bool = False
+    small_sample: bool = DEFAULTS.small_sample
 
     @property
     def disclosure(self) -> Disclosure:

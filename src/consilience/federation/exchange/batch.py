@@ -12,7 +12,7 @@ decides how requests travel and how sums are made. Every model of every test is 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from threadpoolctl import ThreadpoolController
 
@@ -21,7 +21,19 @@ from consilience.citest.question import Question
 from consilience.citest.result import CIResult, Direction, silent
 from consilience.data.design import ModelSpec
 from consilience.federation.exchange.freedom import degrees, freedom, gap_is_open, slope_positions, without_faint
-from consilience.federation.exchange.likelihood import Sketch, closed_form, direction, no_information, problem, refusal, result, sketch
+from consilience.federation.exchange.likelihood import (
+    MOST_ROUNDS,
+    Reference,
+    Sketch,
+    closed_form,
+    direction,
+    no_information,
+    problem,
+    reference,
+    refusal,
+    result,
+    sketch,
+)
 from consilience.federation.exchange.sums import Sums
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import SiteEffects
@@ -198,7 +210,9 @@ class _Batch:
             asked.append(sample)
         alone = tuple(test.question for test in self.tests if test.alone)
         if asked or alone:
-            request = Products(tuple(asked), sums.exponents or {}, sums.locations, alone, options.ordinal, options.ridge)
+            request = Products(
+                tuple(asked), sums.exponents or {}, sums.locations, alone, options.ordinal, options.ridge, options.small_sample
+            )
             found = request.read((yield self._asked(request)), sums.schema)
             sums.products |= found.sets
             self.alone |= found.alone
@@ -225,12 +239,26 @@ class _Batch:
                         sums.starts[model] = self.open[model].beta
 
     def _evaluate(self) -> Rounds:
+        """All fits. Those that coordinate ascent does not bring to an end go on with the sites' profiled information."""
+        sums = self.sums
+        yield from self._climb(sums.options.effects)
+        if sums.options.effects is not SiteEffects.COORDINATE:
+            return
+        for model in self._models():
+            fit = sums.fits.get(model)
+            if fit is not None and not fit.converged and fit.rounds:
+                again = problem(self.sketches[model], sums)
+                self.open[model] = Newton(replace(again, quadratic=True, most_rounds=MOST_ROUNDS))
+        if self.open:
+            yield from self._climb(SiteEffects.PROFILED)
+
+    def _climb(self, effects: SiteEffects) -> Rounds:
         """One step of every open model a round, until none is open. A fit does not wait for another, only for the round."""
         sums, options = self.sums, self.sums.options
         sums.runs += 1
         while self.open:
             asks = tuple(self._ask(model, newton) for model, newton in self.open.items())
-            request = Evaluate(sums.runs, asks, options.effects, options.ordinal, options.n_sites, sums.exponents or {}, sums.locations)
+            request = Evaluate(sums.runs, asks, effects, options.ordinal, options.n_sites, sums.exponents or {}, sums.locations)
             totals = request.read((yield self._asked(request)), sums.schema)
             for (model, newton), total in zip(list(self.open.items()), totals, strict=True):
                 shape = self.sketches[model]
@@ -293,7 +321,7 @@ class _Batch:
         question = test.question
         contributors, n = self.sums.counts[test.sample]
         if test.alone:
-            return result(question, self.alone[question].directions(question), n, contributors, self.ready)
+            return result(question, self.alone[question].directions(question, n), n, contributors, self.ready)
         if not test.models:
             both = tuple(silent(r, p, test.reason) for r, p in ((question.y, question.x), (question.x, question.y)))
             return result(question, both, n, contributors, self.ready, test.reason)
@@ -310,4 +338,8 @@ class _Batch:
         df, fits = self._degrees(restricted, full, predictor), self.sums.fits
         if df == 0:
             return silent(response, predictor, no_information(question, response))
-        return direction(response, predictor, df, fits[restricted], fits[full], gaussian=self.sketches[full].shape is None)
+        law = self._law(test, full)
+        return direction(response, predictor, df, fits[restricted], fits[full], law, gaussian=self.sketches[full].shape is None)
+
+    def _law(self, test: _Test, full: ModelSpec) -> Reference:
+        return reference(self.sketches[full], self.sums, self.sums.counts[test.sample][0])

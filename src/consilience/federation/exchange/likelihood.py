@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from consilience.citest.combine import chi2_sf, symmetric
+from consilience.citest.combine import symmetric
+from consilience.citest.laws import Law, tail
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult, Direction, silent
 from consilience.data.design import ModelSpec
@@ -19,10 +21,29 @@ from consilience.glm.layout import Family, Shape, SiteEffects, family_of, n_para
 from consilience.glm.solver import Fit, FitProblem
 from consilience.protocol.products import ProductsTotal
 
-__all__ = ["Sketch", "closed_form", "direction", "no_information", "problem", "refusal", "result", "sketch"]
+__all__ = [
+    "MOST_ROUNDS",
+    "Reference",
+    "Sketch",
+    "closed_form",
+    "direction",
+    "no_information",
+    "problem",
+    "reference",
+    "refusal",
+    "result",
+    "sketch",
+]
 
 ASIDE = 2.0**-7
 """How far from where an earlier fit stood a new one begins, in standard deviations of a column: near, and never at the same point."""
+MOST_ROUNDS, MOST_COORDINATE = 200, 50
+"""Rounds of one fit. Ordinary ones take six to ten; by coordinates up to thirty. One that needs more converges sublinearly (a level that
+is predicted perfectly, columns that are nearly collinear, one huge value), and goes on with the sites' profiled information instead."""
+ROWS_PER_PARAMETER = 3
+"""A model of a discrete response with fewer rows for each of its parameters (slopes, thresholds, intercepts of sites) is refused: no law
+known here holds. The type-I error at 0.05 of the scaled χ² was 0.03 to 0.07 with three to five rows (docs/statistics.md), and up to 0.13
+with fewer. A continuous response needs no such rule, since F is exact."""
 EXACT = 1e-13
 """A residual sum of squares below this share of the total is rounding: the response is a function of the predictors."""
 
@@ -52,6 +73,10 @@ class Sketch:
     def per_column(self) -> int:
         """Degrees of freedom that one column is worth."""
         return 1 if self.shape is None else self.shape.slopes_per_column
+
+    def per_predictor(self, intercepts: int) -> int:
+        """Parameters of one linear predictor, so many intercepts included."""
+        return self.rank + intercepts
 
     def n_estimated(self, sites: int) -> int:
         """Parameters that the data must determine, intercepts of ``sites`` sites included."""
@@ -138,6 +163,7 @@ def problem(shape: Sketch, sums: Sums, begin: Floats | None = None) -> FitProble
         increasing=slice(n_slopes, size.n_shared) if size.family is Family.PROPORTIONAL else None,
         barrier=size.family is Family.GENERALIZED,
         quadratic=options.effects is not SiteEffects.COORDINATE,
+        most_rounds=MOST_COORDINATE if options.effects is SiteEffects.COORDINATE else MOST_ROUNDS,
         ridge=options.ridge,
         weight=shape.n,
     )
@@ -152,8 +178,9 @@ def refusal(question: Question, response: str, restricted: Sketch, full: Sketch,
     if full.rank == restricted.rank:
         given = f" once {', '.join(question.given)} is known" if question.given else ""
         return f"{predictor} does not vary{within}{given} in the rows of this test"
-    needed = full.n_estimated(1 if sums.options.effects is SiteEffects.NONE else sites)
-    if full.n <= needed:
+    needed = full.n_estimated(_intercepts(sums, sites))
+    few = full.n < ROWS_PER_PARAMETER * needed if sums.options.small_sample and full.shape is not None else full.n <= needed
+    if few:
         return f"{int(full.n)} rows are too few for the {needed} parameters of the model of {response}"
     return ""
 
@@ -165,8 +192,30 @@ def no_information(question: Question, response: str) -> str:
     return f"{predictor} does not vary{given} at any site where {response} varies"
 
 
-def direction(response: str, predictor: str, df: int, restricted: Fit, full: Fit, *, gaussian: bool) -> Direction:
+class Reference(NamedTuple):
+    """The law that a comparison refers to, and what it needs to know."""
+
+    law: Law
+    n: float
+    residual_df: int
+
+
+def reference(full: Sketch, sums: Sums, sites: int) -> Reference:
+    """The law for the comparison with a model, over so many sites."""
+    if not sums.options.small_sample:
+        return Reference(Law.CHI2, full.n, 0)
+    exact = full.shape is None and sums.options.ridge == 0.0  # a penalised residual sum of squares is no longer a χ²
+    return Reference(Law.F if exact else Law.SCALED, full.n, int(full.n) - full.per_predictor(_intercepts(sums, sites)))
+
+
+def _intercepts(sums: Sums, sites: int) -> int:
+    return 1 if sums.options.effects is SiteEffects.NONE else sites
+
+
+def direction(response: str, predictor: str, df: int, restricted: Fit, full: Fit, law: Reference, *, gaussian: bool) -> Direction:
     """Compare two nested fits."""
+    if not (restricted.converged and full.converged):
+        return silent(response, predictor, f"the models of {response} did not reach their maximum", converged=False)
     if gaussian and restricted.separated:
         return silent(response, predictor, f"{response} is an exact function of the conditioning variables")
     statistic = max(0.0, 2.0 * (full.loglik - restricted.loglik))
@@ -175,11 +224,12 @@ def direction(response: str, predictor: str, df: int, restricted: Fit, full: Fit
         predictor,
         statistic,
         df,
-        chi2_sf(statistic, df),
+        tail(law.law, statistic, df, law.n, law.residual_df),
         restricted.loglik,
         full.loglik,
-        converged=restricted.converged and full.converged,
         separated=restricted.separated or full.separated,
+        law=law.law.value,
+        residual_df=law.residual_df,
     )
 
 
@@ -202,6 +252,6 @@ def result(question: Question, directions: tuple[Direction, ...], n: int, contri
         rounds,
         informative=bool(speaking),
         reason="" if speaking else reason,
-        converged=all(d.converged for d in directions),
+        converged=all(d.converged for d in speaking or directions),  # a direction that did not converge has no say where the other has
         directions=directions,
     )

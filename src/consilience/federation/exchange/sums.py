@@ -35,6 +35,7 @@ class FitOptions:
     n_sites: int = 1
     always: tuple[str, ...] = ()
     disclosure: Disclosure = OPEN
+    small_sample: bool = DEFAULTS.small_sample
 
 
 @dataclass(slots=True, eq=False)

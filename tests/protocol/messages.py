@@ -26,6 +26,7 @@ from consilience.protocol.local_tests import LocalTests
 from consilience.protocol.locate import Locate
 from consilience.protocol.messages import Announced, Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, Round, RoundRequest
 from consilience.protocol.products import Products
+from consilience.protocol.refit import LineAsk, Refit
 from consilience.protocol.request import Request
 from consilience.protocol.survey import Survey
 
@@ -35,6 +36,7 @@ REQUESTS: dict[str, Request] = {
     "locate": Locate(("A",), {"A": 8}),
     "products": Products((("A", "C"),), {"A": -16}, None, (Question("C", "E", ("A",)),), Ordinal.GENERALIZED, 0.5),
     "products with locations": Products((("A", "C"),), {"A": 0}, {"A": 61.5}),
+    "refit": Refit((LineAsk("A", ("C",), ("A", "C"), (0,), bytes(8)),), {"A": 8}),
     "evaluate": Evaluate(3, (MODEL,), SiteEffects.JOINT, Ordinal.PROPORTIONAL, 4, {"A": 8}),
     "evaluate with locations": Evaluate(4, (), SiteEffects.NONE, Ordinal.PROPORTIONAL, 4, {"A": 8}, {"A": -2.25}),
     "local tests, counted": LocalTests((Question("A", "C"),), Ordinal.PROPORTIONAL, 0.0, True, 2),

@@ -49,7 +49,7 @@ class Pooled(CITest):
         self.sites = tuple(frames)
         self.variables = tuple(schema)
         self.datasets = tuple(dict.fromkeys(frozenset(f.columns) & frozenset(schema) for f in frames.values()))
-        parts = [_as_labels(frame, schema, name).with_columns(pl.lit(name).alias(SITE)) for name, frame in frames.items()]
+        parts = [_as_labels(frame, schema, name, centred=site_factor) for name, frame in frames.items()]
         factor = Variable(SITE, Kind.MULTINOMIAL, tuple(frames))
         full = Schema([*schema.values(), factor])
         self._desk = desk_for(Table(pl.concat(parts, how="diagonal"), full, "the pooled data"))
@@ -81,13 +81,19 @@ class Pooled(CITest):
         return len(np.unique(codes if rows.index is None else codes[rows.index]))
 
 
-def _as_labels(frame: pl.DataFrame, schema: Schema, owner: str) -> pl.DataFrame:
-    """Columns in types that concatenate: numbers as floats, levels as their labels."""
+def _as_labels(frame: pl.DataFrame, schema: Schema, owner: str, *, centred: bool) -> pl.DataFrame:
+    """Columns in types that concatenate: numbers as floats, levels as their labels; and the site.
+
+    Where the site is a factor, numbers are ``centred`` at it: that moves its dummy's coefficient and no likelihood, and keeps the digits of
+    columns that differ between sites by millions of standard deviations. At the median, so that one wild value moves nothing.
+    """
     table = Table(frame, schema, owner)
     columns: dict[str, pl.Series] = {}
     for name, numbers in table.numbers.items():
-        columns[name] = pl.Series(name, numbers)
+        known = numbers[~np.isnan(numbers)]
+        place = float(np.median(known)) if centred and len(known) else 0.0
+        columns[name] = pl.Series(name, numbers - place)
     for name, codes in table.codes.items():
         levels = schema[name].levels
         columns[name] = pl.Series(name, [levels[c] if c >= 0 else None for c in codes.tolist()], dtype=pl.String)
-    return pl.DataFrame(columns)
+    return pl.DataFrame(columns).with_columns(pl.lit(owner).alias(SITE))

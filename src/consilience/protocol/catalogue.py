@@ -6,6 +6,7 @@ from consilience.protocol.evaluate import Evaluate
 from consilience.protocol.local_tests import LocalTests
 from consilience.protocol.locate import Locate
 from consilience.protocol.products import Products
+from consilience.protocol.refit import Refit
 from consilience.protocol.survey import Survey
 
 __all__ = ["AnyRequest"]
@@ -14,6 +15,7 @@ AnyRequest = (
     Survey  # first of all: who can contribute
     | Locate
     | Products
+    | Refit  # where cross-products have lost digits
     | Evaluate
     | LocalTests
 )

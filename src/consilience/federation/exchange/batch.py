@@ -6,6 +6,7 @@ decides how requests travel and how sums are made. Every model of every test is 
     survey      who can contribute how many rows, per variable set         one round, once per set
     (locate)    where the numbers lie; only without site effects           one round, once per study
     products    level counts and cross-products per sample                 one round; ranks, and fits in closed form
+    (refit)     residual sums of Gaussian models; only where digits are lost  one round, rarely two
     evaluate    log-likelihood, score, information of every open model     one round per Newton step, all models together
 """
 
@@ -34,6 +35,7 @@ from consilience.federation.exchange.likelihood import (
     result,
     sketch,
 )
+from consilience.federation.exchange.refined import Refinement, worn
 from consilience.federation.exchange.sums import Sums
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import SiteEffects
@@ -42,6 +44,7 @@ from consilience.protocol.catalogue import AnyRequest
 from consilience.protocol.evaluate import Evaluate, ModelAsk
 from consilience.protocol.locate import Locate
 from consilience.protocol.products import AloneAnswer, Products
+from consilience.protocol.refit import LineAsk, Refit
 from consilience.protocol.request import VariableSet
 from consilience.protocol.survey import Survey
 
@@ -130,6 +133,7 @@ class _Batch:
         self._plan()
         yield from self._products()
         self._open_models()
+        yield from self._refit()
         yield from self._evaluate()
 
     def _asked(self, request: AnyRequest) -> AnyRequest:
@@ -237,6 +241,27 @@ class _Batch:
                         begin = sums.starts.get(model) if sums.restarted else None
                         self.open[model] = Newton(problem(self.sketches[model], sums, begin))
                         sums.starts[model] = self.open[model].beta
+
+    def _refit(self) -> Rounds:
+        """Gaussian fits that cross-products tell too little of: see :mod:`consilience.federation.exchange.refined`."""
+        sums, open_ = self.sums, dict[ModelSpec, Refinement]()
+        wanted = dict.fromkeys(m for test in self.tests for pair in test.models if not self._refusal(test, *pair) for m in pair)
+        for model in wanted:
+            found = sums.cover(model.sample)
+            assert found is not None
+            if model not in sums.refined and worn(model, self.sketches[model], found, sums):
+                open_[model] = Refinement(model, self.sketches[model], found, sums)
+        sums.refined |= set(open_)
+        while open_:
+            asks = tuple(LineAsk.of(model, self.sketches[model].keep, fit.slopes) for model, fit in open_.items())
+            request = Refit(asks, sums.exponents or {}, sums.locations)
+            totals = request.read((yield self._asked(request)), sums.schema)
+            for (model, refinement), total in zip(list(open_.items()), totals, strict=True):
+                refinement.tell(total)
+                if refinement.fit is not None:
+                    sums.fits[model] = refinement.fit
+                    self.finished[model] = self.rounds
+                    del open_[model]
 
     def _evaluate(self) -> Rounds:
         """All fits. Those that coordinate ascent does not bring to an end go on with the sites' profiled information."""

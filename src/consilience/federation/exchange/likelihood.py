@@ -27,6 +27,7 @@ __all__ = [
     "Sketch",
     "closed_form",
     "direction",
+    "gaussian_fit",
     "no_information",
     "problem",
     "reference",
@@ -116,11 +117,17 @@ def closed_form(model: ModelSpec, shape: Sketch, found: ProductsTotal, sums: Sum
 
 
 def _gaussian_fit(model: ModelSpec, shape: Sketch, found: ProductsTotal, sums: Sums) -> Fit:
-    """In the response's own unit."""
+    """In the response's own unit, as :func:`gaussian_fit` has it."""
     positions = [i for name in model.predictors for i in found.columns[name]]
     (response,) = found.columns[model.response]
     rss = residual_sum(found.gram, response, [positions[j] for j in shape.keep], sums.options.ridge)
-    floor = EXACT * float(found.gram[response, response])
+    return gaussian_fit(model, found, rss, sums, EXACT)
+
+
+def gaussian_fit(model: ModelSpec, found: ProductsTotal, rss: float, sums: Sums, exact: float) -> Fit:
+    """The fit with a residual sum of squares. Below the share ``exact`` of the total it is rounding."""
+    (response,) = found.columns[model.response]
+    floor = exact * float(found.gram[response, response])
     exponent = (sums.exponents or {}).get(model.response, 0)
     loglik = gaussian_loglik(max(rss, floor), found.n) - found.n * exponent * math.log(2.0)
     return Fit(loglik, 0, converged=True, separated=rss <= floor)

@@ -43,8 +43,9 @@ class Sums:
     """Schema, options, and what has been learnt.
 
     ``counts`` holds (contributors, rows) per variable set, ``products`` the cross-products, ``fits`` the finished models,
-    ``starts`` where a model's next fit begins, ``freedom`` the rank that each predictor adds to a model's information, ``combined``
-    Σ -2 log p of Fisher's method, ``finished`` the results that are there. ``rank_of`` replaces ``freedom`` where all rows are at hand.
+    ``starts`` where a model's next fit begins, ``freedom`` the rank that each predictor adds to a model's information, ``refined`` the
+    models whose residuals were summed, ``combined`` Σ -2 log p of Fisher's method, ``finished`` the results that are there.
+    ``rank_of`` replaces ``freedom`` where all rows are at hand.
     """
 
     schema: Schema
@@ -57,6 +58,7 @@ class Sums:
     fits: dict[ModelSpec, Fit] = field(default_factory=dict)
     starts: dict[ModelSpec, Floats] = field(default_factory=dict)
     freedom: dict[ModelSpec, dict[str, int]] = field(default_factory=dict)
+    refined: set[ModelSpec] = field(default_factory=set)
     rank_of: Callable[[ModelSpec, str, tuple[int, ...]], int] | None = None
     combined: dict[Question, float] = field(default_factory=dict)
     finished: dict[Question, CIResult] = field(default_factory=dict)

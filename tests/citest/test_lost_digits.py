@@ -1,0 +1,90 @@
+"""Numbers that are hard on floating point: nearly collinear columns, far locations, sentinels; against long doubles on the pooled rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import consilience as cs
+from tests.federation.helpers import lose
+
+
+def residual(response: np.ndarray, others: list[np.ndarray]) -> np.ndarray:
+    """What orthogonal columns leave of a response; thrice, so that nothing is left of rounding."""
+    for _ in range(3):
+        for other in others:
+            response = response - other * (other @ response) / (other @ other)
+    return response
+
+
+def exact(frames: list[pl.DataFrame], y: str, x: str, z: str) -> float:
+    """n log(RSS₀/RSS₁) in long doubles, from residuals and never from differences of squares."""
+
+    def centred(name: str) -> np.ndarray:
+        parts = [f[name].to_numpy().astype(np.longdouble) for f in frames]
+        return np.concatenate([p - p.mean() for p in parts])
+
+    given = centred(z)
+    left, added = residual(centred(y), [given]), residual(centred(x), [given])
+    rest = residual(left, [added])
+    return float(len(left) * np.log((left @ left) / (rest @ rest)))
+
+
+def admissions(rows: int, seed: int = 1) -> list[pl.DataFrame]:
+    """The time of admission in seconds, the time of a sample about a minute apart, and something else."""
+    rng = np.random.default_rng(seed)
+    frames = []
+    for _ in range(4):
+        t = 1.7e9 + np.round(rng.uniform(0.0, 3.15e7, size=rows))
+        frames.append(pl.DataFrame({"T": t, "L": t + 60.0 * rng.normal(size=rows), "X": rng.normal(size=rows)}))
+    return frames
+
+
+@pytest.mark.parametrize("question", [("L", "X", "T"), ("T", "X", "L"), ("L", "T", "X")])
+@pytest.mark.parametrize("rows", [50, 2500])
+def test_times_that_are_a_minute_apart(question: tuple[str, str, str], rows: int) -> None:
+    frames = admissions(rows)
+    x, y, z = question
+    clients = [cs.Client(f"s{k}", f) for k, f in enumerate(frames)]
+    for test in (cs.Server(clients), cs.Server(clients, site_effects="joint"), cs.pooled(clients)):
+        for d in test.test(x, y, [z]).directions:
+            assert d.statistic == pytest.approx(exact(frames, d.response, d.predictor, z), rel=1e-6)
+
+
+def test_ordinary_numbers_cost_no_further_round() -> None:
+    frames = [f.select("T", "X", L=pl.col("L") + 1e7 * pl.col("X").shuffle(seed=1)) for f in admissions(200)]
+    assert cs.Server([cs.Client(f"s{k}", f) for k, f in enumerate(frames)]).test("L", "X", ["T"]).rounds == 2
+    assert cs.Server([cs.Client(f"s{k}", f) for k, f in enumerate(admissions(200))]).test("L", "X", ["T"]).rounds == 3
+
+
+def test_an_exact_function_is_still_told_from_a_near_one() -> None:
+    frames = [f.with_columns(L=2.0 * pl.col("T") + 5.0) for f in admissions(50)]
+    found = cs.Server([cs.Client(f"s{k}", f) for k, f in enumerate(frames)]).test("L", "X", ["T"])
+    by = {d.response: d.reason for d in found.directions}
+    assert by["L"] == "L is an exact function of the conditioning variables"
+
+
+def test_a_site_lost_after_residuals_were_summed() -> None:
+    """The sites that are left are asked at other slopes: the difference of two sums at one point would be the lost site's."""
+    frames = admissions(50)
+    server = cs.Server([cs.Client(f"s{k}", f) for k, f in enumerate(frames)])
+    lose(server, 3, at=3)
+    server.test("L", "X", ["T"])
+    server.test("L", "X")
+    found = server.test("L", "X", ["T"])
+    assert len(server.participants) == 3
+    for d in found.directions:
+        assert d.statistic == pytest.approx(exact(frames[:3], d.response, d.predictor, "T"), rel=1e-6)
+
+
+@pytest.mark.parametrize("size", [1e6, 1e9])
+def test_sites_that_lie_millions_of_standard_deviations_apart(size: float) -> None:
+    frames = list(cs.simulate.mixed_sites(n=400, sites=4, seed=3).values())
+    moved = [f.with_columns(A=pl.col("A") + size * k, B=pl.col("B") - 2 * size * k) for k, f in enumerate(frames)]
+    asked = [("A", "B", ["C"]), ("A", "C", ["B"]), ("B", "D", ["A"])]
+    wanted = [d.statistic for r in cs.pooled(frames).test_many(asked) for d in r.directions]
+    for make in (cs.pooled, cs.Server):
+        clients = [cs.Client(f"s{k}", f) for k, f in enumerate(moved)]
+        found = [d.statistic for r in make(clients).test_many(asked) for d in r.directions]
+        np.testing.assert_allclose(found, wanted, rtol=1e-9 * size)

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import consilience as cs
+from consilience import errors
 from tests.federation.helpers import lose
 
 
@@ -88,3 +89,34 @@ def test_sites_that_lie_millions_of_standard_deviations_apart(size: float) -> No
         clients = [cs.Client(f"s{k}", f) for k, f in enumerate(moved)]
         found = [d.statistic for r in make(clients).test_many(asked) for d in r.directions]
         np.testing.assert_allclose(found, wanted, rtol=1e-9 * size)
+
+
+def test_units_that_do_not_go_together_are_named() -> None:
+    frames = admissions(50)
+    frames[0] = frames[0].with_columns(X=pl.col("X") * 1e24)
+    with pytest.raises(errors.RingRangeError, match=r"'X' is about 2\^6\d times as wide here.*Bring 'X' to one unit"):
+        cs.Server([cs.Client(f"s{k}", f) for k, f in enumerate(frames)]).test("X", "L")
+
+
+@pytest.mark.parametrize("kind", ["continuous", "binary", "ordinal", "multinomial"])
+@pytest.mark.parametrize("where", ["X", "Y", "Z"])
+def test_a_variable_that_varies_at_one_site_only_is_answered_alike_by_all(kind: str, where: str) -> None:
+    """At the others it is 0.1 throughout, of which rounding leaves a spread of 1e-17."""
+    rng = np.random.default_rng(0)
+    clients = []
+    for k in range(3):
+        x, z = rng.normal(size=60), rng.normal(size=60)
+        y = np.digitize(x + z + rng.logistic(size=60), [0.0] if kind == "binary" else [-1.0, 1.0]).astype(float)
+        columns = {"X": x, "Z": z, "Y": y + 0.1 * rng.normal(size=60) if kind == "continuous" else y.astype(int)}
+        if k:
+            columns[where] = np.full(60, 0.1) if where != "Y" or kind == "continuous" else np.full(60, k % 2)
+        levels = {"Y": [0, 1, 2]} if kind in ("ordinal", "multinomial") else {}
+        clients.append(cs.Client(f"s{k}", pl.DataFrame(columns), kinds={"X": "continuous", "Y": kind, "Z": "continuous"}, levels=levels))
+    for given in ([], ["Z"]):
+        wanted = cs.pooled(clients).test("X", "Y", given)
+        for variant in ("profiled", "coordinate", "joint"):
+            found = cs.Server(clients, site_effects=variant).test("X", "Y", given)
+            assert found.informative == wanted.informative
+            for a, b in zip(found.directions, wanted.directions, strict=True):
+                assert (a.informative, a.df) == (b.informative, b.df)
+                assert a.statistic == pytest.approx(b.statistic, rel=1e-6, abs=1e-8)

@@ -61,7 +61,7 @@ def test_a_discrete_response_has_a_scaled_statistic() -> None:
 
 
 def test_too_few_rows_for_a_discrete_response_are_no_answer() -> None:
-    """20 sites of 3 rows: 60 rows for 21 parameters, fewer than three each. The other direction is exact, and stands."""
+    """20 sites of 3 rows: 60 rows for 21 parameters, fewer than four each. The other direction is exact, and stands."""
     result = cs.Server(clients(3, 20)).test("X", "C")
     by = {d.response: d for d in result.directions}
     assert not by["C"].informative

@@ -27,6 +27,7 @@ AT_ONCE = 1 << 15
 """More questions than these are asked, and made into a table, in parts: their objects need not all be there at the same time."""
 
 INFORMATIVE, CONVERGED = 1, 2
+SPEAKS = INFORMATIVE | CONVERGED
 
 
 class Results(Mapping[Key, CIResult]):
@@ -65,9 +66,7 @@ class Results(Mapping[Key, CIResult]):
         self._n.append(result.n)
         self._contributors.append(result.contributors)
         self._rounds.append(result.rounds)
-        # what a fit that did not reach its maximum says is no answer, whoever made the result
-        speaks = result.informative and result.converged
-        self._flags.append((INFORMATIVE if speaks else 0) | (CONVERGED if result.converged else 0))
+        self._flags.append((INFORMATIVE if result.informative else 0) | (CONVERGED if result.converged else 0))
         if result.reason or result.directions or result.participants:
             self._more[place] = result.reason, result.directions, result.participants
 
@@ -78,7 +77,8 @@ class Results(Mapping[Key, CIResult]):
     def informative(self, key: Key) -> bool:
         """True if the question was answered and the data could speak."""
         place = self._places.get(self._code(key))
-        return place is not None and bool(self._flags[place] & INFORMATIVE)
+        # what a fit that did not reach its maximum says is no answer, whoever made the result
+        return place is not None and self._flags[place] & SPEAKS == SPEAKS
 
     def __contains__(self, key: object) -> bool:
         return isinstance(key, tuple) and len(key) == 3 and self._code(key) in self._places

@@ -12,6 +12,7 @@ from consilience.glm.kernel import Floats
 from consilience.protocol.desk import Desk
 from consilience.protocol.guard import Guard
 from consilience.protocol.request import Request, VariableSet
+from consilience.protocol.units import spread as width_of
 from consilience.wording import counted
 
 __all__ = ["Survey", "Surveyed"]
@@ -61,7 +62,7 @@ class Survey(Request, frozen=True, tag="survey"):
             answer += [float(n > 0), float(n)]
         for name in self.spreads:
             values = table.numbers.get(name)
-            spread = 0.0 if values is None else _spread(values)
+            spread = 0.0 if values is None else width_of(values)
             votes = spread > 0.0 and math.isfinite(spread)
             # the exponent, not the spread: a mean of spreads would need a unit to be summed in, which is what is being agreed on
             answer += [1.0, EXPONENT_STEP * round(math.log2(spread) / EXPONENT_STEP)] if votes else [0.0, 0.0]
@@ -90,9 +91,3 @@ class Survey(Request, frozen=True, tag="survey"):
         words = f"whether and with how many rows this site can contribute to {counted(len(self.sets), 'variable set')}"
         spread = f"; the order of magnitude of the spread of {counted(len(self.spreads), 'variable')}"
         return words + (spread if self.spreads else "")
-
-
-def _spread(values: Floats) -> float:
-    """The standard deviation of what is not missing; exactly zero for a constant, of which rounding would leave 1e-17."""
-    known = values[~np.isnan(values)]
-    return float(known.std()) if len(known) and known.min() < known.max() else 0.0

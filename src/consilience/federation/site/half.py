@@ -19,6 +19,7 @@ from consilience.protocol.guard import Guard
 from consilience.protocol.history import Closed, History, Present
 from consilience.protocol.messages import Answer, Entered, KeyAsk, KeyOffer, KeySet, Round, RoundRequest, RunMessage
 from consilience.protocol.states import SiteState, Standing
+from consilience.protocol.units import misfit
 from consilience.secagg import Identity, Roster, RoundBook, RunKey, SignedKey, encode, mask, pair_secret
 from consilience.secagg.errors import RingRangeError
 from consilience.settings.choices import Dropout
@@ -176,7 +177,7 @@ class SiteHalf:
                 self._history.take(Closed())
                 self._state.moves(Round, Standing.CLOSED)
             if isinstance(error, RingRangeError):
-                raise RingRangeError("A number of this site does not fit the ring. Look at the variables' units.") from None
+                raise RingRangeError(misfit(self._desk.table, getattr(request.body, "exponents", {}))) from None
             raise
         size = len(reply) if isinstance(reply, bytes) else reply.nbytes
         self._write(request.run, request.round, what, len(vector), size, others)

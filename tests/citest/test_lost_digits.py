@@ -94,8 +94,10 @@ def test_sites_that_lie_millions_of_standard_deviations_apart(size: float) -> No
 def test_units_that_do_not_go_together_are_named() -> None:
     frames = admissions(50)
     frames[0] = frames[0].with_columns(X=pl.col("X") * 1e24)
-    with pytest.raises(errors.RingRangeError, match=r"'X' is about 2\^6\d times as wide here.*Bring 'X' to one unit"):
-        cs.Server([cs.Client(f"s{k}", f) for k, f in enumerate(frames)]).test("X", "L")
+    clients = [cs.Client(f"s{k}", f) for k, f in enumerate(frames)]
+    with pytest.raises(errors.RingRangeError, match=r"'X' is at least 2\^16 times as wide here.*Bring 'X' to one unit"):
+        cs.Server(clients).test("X", "L")
+    assert "'X' is about 2^6" in clients[0].record.entries[-1].refused  # by how much is for the site's own eyes
 
 
 @pytest.mark.parametrize("kind", ["continuous", "binary", "ordinal", "multinomial"])

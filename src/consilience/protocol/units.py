@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
 from consilience.data.table import Table
 from consilience.glm.kernel import Floats
 
-__all__ = ["misfit", "spread"]
+__all__ = ["Misfit", "misfit", "spread"]
 
 SUSPECT = 16
 """Powers of two that a site's spread may lie above the study's common unit before it is named. Squares are then 2³² times as large."""
@@ -26,10 +27,18 @@ def spread(values: Floats) -> float:
     return float(known.std()) if len(known) and known.min() < known.max() else 0.0
 
 
-def misfit(table: Table, exponents: Mapping[str, int]) -> str:
-    """Which variable of a site is far wider than the study's unit, by how much, and what to do; in general words if none is.
+class Misfit(NamedTuple):
+    """What is wrong, as the server may know it, and as the site's own ledger does."""
 
-    The unit is the mean of the sites' exponents, so that the distance says how far the sites are apart.
+    told: str
+    kept: str
+
+
+def misfit(table: Table, exponents: Mapping[str, int]) -> Misfit:
+    """Which variable of a site is far wider than the study's unit, and what to do; in general words if none is.
+
+    The unit is the mean of the sites' exponents, so that the distance says how far the sites are apart. By how much stays at the site: the
+    server is told no more than which variable, and that it is a lot.
     """
     apart = {}
     for name, exponent in exponents.items():
@@ -38,8 +47,9 @@ def misfit(table: Table, exponents: Mapping[str, int]) -> str:
             apart[name] = round(math.log2(width)) - exponent
     name = max(apart, key=lambda n: apart[n], default="")
     if not name or apart[name] < SUSPECT:
-        return "A number of this site does not fit the ring. Look at the variables' units."
-    return (
-        f"A number of this site does not fit the ring: {name!r} is about 2^{apart[name]} times as wide here as in the unit that the sites "
-        f"share. Bring {name!r} to one unit at all sites, or leave it out."
+        return Misfit("A number of this site does not fit the ring. Look at the variables' units.", "")
+    return Misfit(
+        f"A number of this site does not fit the ring: {name!r} is at least 2^{SUSPECT} times as wide here as in the unit that the sites "
+        f"share. Bring {name!r} to one unit at all sites, or leave it out.",
+        f"{name!r} is about 2^{apart[name]} times as wide here as in the unit that the sites share.",
     )

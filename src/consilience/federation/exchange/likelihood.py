@@ -43,8 +43,8 @@ MOST_ROUNDS, MOST_COORDINATE = 200, 50
 is predicted perfectly, columns that are nearly collinear, one huge value), and goes on with the sites' profiled information instead."""
 ROWS_PER_PARAMETER = 4
 """A model of a discrete response with fewer rows for each of its parameters (slopes, thresholds, intercepts of sites) is refused. With four
-and more, the scaled χ² rejected 0.047 of the time at 0.05 on average over 25 settings of 30 to 200 rows, at most 0.074; with fewer 0.066 and
-up to 0.09 (docs/statistics.md). A continuous response needs no such rule, since F is exact."""
+and more, the scaled χ² rejected 0.047 of the time at 0.05 on average over 25 settings of 30 to 200 rows, at most 0.074; with fewer 0.066
+and up to 0.09 (docs/statistics.md). A continuous response needs no such rule, since F is exact."""
 EXACT = 1e-13
 """A residual sum of squares below this share of the total is rounding: the response is a function of the predictors."""
 

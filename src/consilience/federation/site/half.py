@@ -170,14 +170,16 @@ class SiteHalf:
             vector = self._compute(request, run)
             reply = self._hide(vector, run, request)
         except ConsilienceError as error:
-            self._write(request.run, request.round, what, 0, 0, others, error)
+            cause = misfit(self._desk.table, getattr(request.body, "exponents", {})) if isinstance(error, RingRangeError) else None
+            written = error if cause is None else RingRangeError(f"{error} {cause.kept}".rstrip())
+            self._write(request.run, request.round, what, 0, 0, others, written)
             # Whether a number fits or counts can be true depends on the data: asked often enough, the answers would give them
             # away. So the first such refusal is the last word; and the value itself stays here, in the ledger.
             if isinstance(error, RingRangeError | FalseCountsError):
                 self._history.take(Closed())
                 self._state.moves(Round, Standing.CLOSED)
-            if isinstance(error, RingRangeError):
-                raise RingRangeError(misfit(self._desk.table, getattr(request.body, "exponents", {}))) from None
+            if cause is not None:
+                raise RingRangeError(cause.told) from None
             raise
         size = len(reply) if isinstance(reply, bytes) else reply.nbytes
         self._write(request.run, request.round, what, len(vector), size, others)

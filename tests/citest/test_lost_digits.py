@@ -122,3 +122,24 @@ def test_a_variable_that_varies_at_one_site_only_is_answered_alike_by_all(kind: 
             for a, b in zip(found.directions, wanted.directions, strict=True):
                 assert (a.informative, a.df) == (b.informative, b.df)
                 assert a.statistic == pytest.approx(b.statistic, rel=1e-6, abs=1e-8)
+
+
+@pytest.mark.parametrize("sentinel", [1e12, -1e12, 1e15])
+@pytest.mark.parametrize("how", ["profiled", "none", "pooled", "pooled none"])
+def test_a_sentinel_in_a_row_that_the_test_drops_changes_nothing(how: str, sentinel: float) -> None:
+    rng = np.random.default_rng(2)
+    frames = []
+    for _ in range(3):
+        x = rng.normal(size=200)
+        frames.append(pl.DataFrame({"X": x, "Y": 0.4 * x + rng.normal(size=200), "C": (x + rng.logistic(size=200) > 0).astype(int)}))
+    hidden = pl.DataFrame({"X": [sentinel], "Y": [None], "C": [None]}, schema=frames[0].schema)
+
+    def statistics(parts: list[pl.DataFrame]) -> list[float]:
+        clients = [cs.Client(f"s{k}", p) for k, p in enumerate(parts)]
+        effects = "none" if "none" in how else "profiled"
+        test = cs.pooled(clients, site_effects=effects) if "pooled" in how else cs.Server(clients, site_effects=effects)
+        return [d.statistic for r in test.test_many([("X", "Y"), ("X", "C"), ("X", "Y", ["C"])]) for d in r.directions]
+
+    got, wanted = statistics([pl.concat([frames[0], hidden]), *frames[1:]]), statistics(frames)
+    # 10¹⁵ leaves squares of the others some twelve bits in the ring
+    np.testing.assert_allclose(got, wanted, rtol=1e-6 if abs(sentinel) < 1e15 else 1e-3)

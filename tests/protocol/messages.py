@@ -67,7 +67,14 @@ REQUESTS: dict[str, Request] = {
         (Question("C", "E"),),
     ),
     "fourth moments": ResidualProducts(
-        (BasisAsk(("A", "C"), LINE, b"\x00" * 8),), MEANS, (ProductAsk(0, 1, ("A", "C", "E"), b"\x00" * 24),), CODED, True, True, True, True
+        (BasisAsk(("A", "C"), LINE, b"\x00" * 8),),
+        MEANS,
+        (ProductAsk(0, 1, ("A", "C", "E"), (b"", b"\x00" * 24), (b"\x00" * 8,)),),
+        CODED,
+        True,
+        True,
+        True,
+        True,
     ),
 }
 OFFER = KeyOffer(b"run", b"i" * 32, b"x" * 32, b"s" * 64)

@@ -257,6 +257,7 @@ def refusal(question: Question, response: str, restricted: Sketch, full: Sketch,
     predictor = question.y if response == question.x else question.x
     within = "" if sums.options.effects.common else " within any site"
     if not full.varies:
+        within = " within any site" if sums.options.effects is not SiteEffects.NONE else ""
         return f"{response} does not vary{within} in the rows of this test"
     if full.rank == restricted.rank:
         given = f" once {', '.join(question.given)} is known" if question.given else ""

@@ -1,4 +1,6 @@
-"""Federated = pooled, on 200 random mixed data sets: every statistic to 1e-6, every df exactly."""
+"""Federated = pooled, on 200 random mixed data sets: every statistic to 1e-6, every df exactly.
+
+With ``small_sample=False``, so that no statistic is left out for want of rows."""
 
 from __future__ import annotations
 
@@ -35,9 +37,10 @@ def test_all_variants_equal_the_pooled_analysis(block: int) -> None:
     for seed in range(10 * block, 10 * block + 10):
         clients = random_study(seed)
         asked = questions(seed)
-        wanted = cs.pooled(clients).test_many(asked)
+        wanted = cs.pooled(clients, small_sample=False).test_many(asked)
         for variant in VARIANTS:
-            server = cs.Server(clients, site_effects=variant)  # kept until the next is there, which need not encode the tables again
+            # kept until the next is there, which need not encode the tables again
+            server = cs.Server(clients, site_effects=variant, small_sample=False)
             for got, want in zip(server.test_many(asked), wanted, strict=True):
                 assert_same(got, want)
 
@@ -74,11 +77,24 @@ def test_generalized_ordinal_equals_pooled_too(seed: int) -> None:
     """Also where the maximum lies on the boundary of valid probabilities (levels missing in the middle at small sites)."""
     clients = random_study(seed, rows=(120, 200), sites=(2, 4))
     asked = questions(seed)
-    wanted = cs.pooled(clients, ordinal="generalized").test_many(asked)
+    wanted = cs.pooled(clients, ordinal="generalized", small_sample=False).test_many(asked)
     for variant in VARIANTS:
-        server = cs.Server(clients, site_effects=variant, ordinal="generalized")
+        server = cs.Server(clients, site_effects=variant, ordinal="generalized", small_sample=False)
         for got, want in zip(server.test_many(asked), wanted, strict=True):
             assert_same(got, want)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(8))
+def test_laws_for_small_samples_and_refusals_are_the_same_too(seed: int) -> None:
+    clients = random_study(seed, rows=(20, 60), sites=(2, 6))
+    asked = questions(seed)
+    for got, want in zip(cs.Server(clients).test_many(asked), cs.pooled(clients).test_many(asked), strict=True):
+        assert_same(got, want)
+        # reasons in words only where several sites contribute: one that tests alone does not send them
+        assert [(d.law, d.residual_df, not d.reason) for d in got.directions] == [
+            (d.law, d.residual_df, not d.reason) for d in want.directions
+        ]
 
 
 def test_no_site_effects_equals_pooled_rows_without_a_site_factor() -> None:

@@ -67,7 +67,7 @@ class Question(msgspec.Struct, frozen=True, array_like=True):
         contributors : int, default 1
             Data sets that the answer rests on.
         converged : bool, default True
-            False if a fit did not reach its maximum.
+            False if a fit did not reach its maximum. The question then counts as unanswered.
         reason : str, default ""
             Why the data cannot speak. A result with a reason is not informative: the question then counts as unanswered,
             never as independence.
@@ -93,6 +93,8 @@ class Question(msgspec.Struct, frozen=True, array_like=True):
             raise OptionError(
                 f"p_value must be a number between 0 and 1; got {p_value!r} for {self}. Where there is none, give 1 and a reason."
             )
+        if not converged and not reason:
+            reason = "a fit did not reach its maximum"
         return CIResult(
             self.x, self.y, self.given, float(p_value), n, contributors, informative=not reason, reason=reason, converged=converged
         )

@@ -25,7 +25,18 @@ from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
 from consilience.data.table import Rows, Table
 
-__all__ = ["Coding", "Design", "ModelSpec", "build", "column_names", "compress", "cross_products", "n_columns", "null_loglik"]
+__all__ = [
+    "Coding",
+    "Design",
+    "ModelSpec",
+    "build",
+    "column_names",
+    "compress",
+    "cross_products",
+    "n_columns",
+    "null_loglik",
+    "residual_sums",
+]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -252,6 +263,29 @@ def cross_products(table: Table, variables: Sequence[str], coding: Coding) -> Cr
     if coding.centre_at_site and rows.n:  # what rounding left of the means: second order, so the digits are still there
         gram -= np.outer(sums, sums) / rows.n
     return CrossProducts(rows.n, levels, nulls, counted, sums, gram)
+
+
+def residual_sums(table: Table, model: ModelSpec, keep: Sequence[int], slopes: Floats, coding: Coding) -> Floats:
+    """Of a continuous response at given slopes: Σr², Σr, X'r and ΣX over the complete rows.
+
+    >>> import polars as pl
+    >>> schema = Schema({"A": "continuous", "B": "continuous"})
+    >>> table = Table(pl.DataFrame({"A": [1.0, 0.0, -1.0], "B": [1.0, 1.0, -2.0]}), schema, "muenster")
+    >>> residual_sums(table, ModelSpec("B", ("A",), ("A", "B")), [0], np.array([1.0]), Coding({}))
+    array([2., 0., 1., 0.])
+    """
+    rows = table.complete(model.sample)
+    names = column_names(table.schema, model.predictors)
+    columns = np.empty((rows.n, len(keep) + 1), order="F")
+    for j, (name, level) in enumerate([*(names[i] for i in keep), (model.response, 0)]):
+        columns[:, j] = _column(table, name, level, rows.index, coding)
+    if coding.centre_at_site:
+        columns = _centre(columns, None)
+    X = columns[:, :-1]
+    residual = columns[:, -1] - X @ slopes
+    if coding.centre_at_site and rows.n:
+        residual = residual - residual.mean()  # what rounding left of the means
+    return np.concatenate([[residual @ residual, residual.sum()], residual @ X, X.sum(axis=0)])
 
 
 def null_loglik(counts: NDArray[np.intp] | Floats) -> float:

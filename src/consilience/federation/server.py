@@ -58,6 +58,8 @@ class Server(FederatedTest):
     cluster : str, optional
         With ``method="residual"``: a column whose equal values mark rows that belong together (a ward, a patient with several visits). It
         is no variable of the study, and never leaves a client.
+    small_sample : bool
+        P-values that hold for few rows, and a refusal where no law does. False refers every statistic to the plain χ², as the paper does.
     masking : bool
         The server sees no client's numbers. False is for measurements only.
 
@@ -105,6 +107,7 @@ class Server(FederatedTest):
         site_slopes: bool = DEFAULTS.site_slopes,
         alternatives: str = DEFAULTS.alternatives.value,
         cluster: str | None = DEFAULTS.cluster,
+        small_sample: bool = DEFAULTS.small_sample,
         masking: bool = LOCAL.masking,
     ) -> None:
         self.clients = _checked(clients)
@@ -120,6 +123,7 @@ class Server(FederatedTest):
             site_slopes=site_slopes,
             alternatives=alternatives,
             cluster=cluster,
+            small_sample=small_sample,
         )
         terms = terms_of(settings, masking=check_flag("masking", masking))
         common = _schema(self.clients, schema, settings.cluster)
@@ -179,6 +183,7 @@ def fisher(
     min_rows: int = DEFAULTS.min_rows,
     single_site: str = DEFAULTS.single_site.value,
     on_dropout: str = DEFAULTS.on_dropout.value,
+    small_sample: bool = DEFAULTS.small_sample,
     masking: bool = LOCAL.masking,
 ) -> Server:
     """Fisher's method over the clients' own tests, as a CI test: only p-values are combined.
@@ -203,6 +208,8 @@ def fisher(
         A test that one client alone can do is answered by that client, or not at all.
     on_dropout : {"restart", "stop"}
         When a client vanishes, the batch restarts with the others, or the run stops.
+    small_sample : bool
+        P-values that hold for few rows, and a refusal where no law does. False refers every statistic to the plain χ², as the paper does.
     masking : bool
         The server sees no client's p-values. False is for measurements only.
 
@@ -235,6 +242,7 @@ def fisher(
         min_rows=min_rows,
         single_site=single_site,
         on_dropout=on_dropout,
+        small_sample=small_sample,
         masking=masking,
     )
 
@@ -250,6 +258,7 @@ def pooled(
     site_slopes: bool = DEFAULTS.site_slopes,
     alternatives: str = DEFAULTS.alternatives.value,
     cluster: str | None = DEFAULTS.cluster,
+    small_sample: bool = DEFAULTS.small_sample,
 ) -> Pooled | PooledResidual:
     """The pooled analysis as a CI test: all rows in one place, the site as a factor in every model.
 
@@ -274,6 +283,8 @@ def pooled(
         With ``method="residual"``: look for covariance, or for any smooth dependence.
     cluster : str, optional
         With ``method="residual"``: a column whose equal values mark rows that belong together.
+    small_sample : bool
+        As for :class:`Server`.
 
     Returns
     -------
@@ -300,7 +311,7 @@ def pooled(
     clients = _checked(d if isinstance(d, Client) else Client(f"site{i}", d) for i, d in enumerate(data, start=1))
     if isinstance(site_effects, bool):
         site_effects = DEFAULTS.site_effects if site_effects else SiteEffects.NONE
-    chosen = {"method": method, "site_slopes": site_slopes, "alternatives": alternatives, "cluster": cluster}
+    chosen = {"method": method, "site_slopes": site_slopes, "alternatives": alternatives, "cluster": cluster, "small_sample": small_sample}
     settings = settings_of(site_effects=site_effects, ordinal=ordinal, ridge=ridge, **chosen)
     common = _schema(clients, schema, settings.cluster)
     frames = {c.name: c.frame for c in clients}
@@ -311,4 +322,11 @@ def pooled(
     if settings.method is Method.RESIDUAL:
         features = settings.alternatives is Alternatives.SMOOTH
         return PooledResidual(frames, common, slopes=settings.site_slopes, features=features, cluster=settings.cluster)
-    return Pooled(frames, common, effects=settings.site_effects, ordinal=settings.ordinal, ridge=settings.ridge)
+    return Pooled(
+        frames,
+        common,
+        effects=settings.site_effects,
+        ordinal=settings.ordinal,
+        ridge=settings.ridge,
+        small_sample=settings.small_sample,
+    )

@@ -62,6 +62,11 @@ class Kernel(ABC):
     n_shared: int
     n_intercepts: int
 
+    @property
+    def places(self) -> NDArray[np.intp]:
+        """Where the intercepts stand among those of a site that has every level."""
+        return np.arange(self.n_intercepts)
+
     @abstractmethod
     def start(self, shared: Floats) -> Floats:
         """Intercepts from which the search over them begins."""

@@ -43,6 +43,10 @@ class Multinomial(Kernel):
             [((present[sloped][:, None] - 1) * p + np.arange(p)).ravel(), self.n_shared + np.arange(len(self.free))]
         )
 
+    @property
+    def places(self) -> NDArray[np.intp]:
+        return self.present[self.free] - 1
+
     def start(self, shared: Floats) -> Floats:
         del shared
         reference = np.setdiff1d(np.arange(len(self.present)), self.free)[0]

@@ -27,6 +27,7 @@ AT_ONCE = 1 << 15
 """More questions than these are asked, and made into a table, in parts: their objects need not all be there at the same time."""
 
 INFORMATIVE, CONVERGED = 1, 2
+SPEAKS = INFORMATIVE | CONVERGED
 
 
 class Results(Mapping[Key, CIResult]):
@@ -76,7 +77,8 @@ class Results(Mapping[Key, CIResult]):
     def informative(self, key: Key) -> bool:
         """True if the question was answered and the data could speak."""
         place = self._places.get(self._code(key))
-        return place is not None and bool(self._flags[place] & INFORMATIVE)
+        # what a fit that did not reach its maximum says is no answer, whoever made the result
+        return place is not None and self._flags[place] & SPEAKS == SPEAKS
 
     def accepted(self, key: Key, alpha: float) -> bool:
         """True if an answered question has a p-value above ``alpha``, and the data could speak."""

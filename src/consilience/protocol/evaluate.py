@@ -29,6 +29,9 @@ from consilience.wording import counted
 
 __all__ = ["Evaluate", "ModelAsk"]
 
+_FALLBACK = {SiteEffects.COORDINATE: SiteEffects.PROFILED}
+"""Where steps by coordinates do not converge, the server may ask for the profiled information: a sum of the same kind on the same rows."""
+
 
 class ModelAsk(msgspec.Struct, frozen=True):
     """One model at one β. ``keep`` are its estimable columns, ``levels`` the response levels that occur in the study's sample.
@@ -108,7 +111,7 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
         guard.moves_columns(moved=self.locations is not None)
         for variables in self.samples():
             guard.allows_sum(variables)
-        if self.effects is not guard.terms.effects:
+        if self.effects not in (guard.terms.effects, _FALLBACK.get(guard.terms.effects)):
             raise WrongTermsError(f"The study's site effects are {guard.terms.effects}; got {self.effects}.")
         if self.n_sites != len(guard.members):
             raise WrongTermsError(f"The roster has {len(guard.members)} sites; got a request for {self.n_sites}.")

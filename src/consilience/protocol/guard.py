@@ -105,12 +105,14 @@ class Guard:
         for question in questions:
             self.knows((question.x, question.y, *question.given))
 
-    def fits_like(self, ordinal: Ordinal, ridge: float | None = None) -> None:
-        """Models as agreed: how ordinal responses are modelled, and the ridge where the site itself fits."""
+    def fits_like(self, ordinal: Ordinal, ridge: float | None = None, *, small_sample: bool | None = None) -> None:
+        """Models as agreed: how ordinal responses are modelled, and, where the site itself fits, the ridge and the laws."""
         if ordinal is not self.terms.ordinal:
             raise WrongTermsError(f"The study models ordinal responses as {self.terms.ordinal}; got {ordinal}.")
         if ridge is not None and ridge != self.terms.ridge:
             raise WrongTermsError(f"The study's ridge is {self.terms.ridge}; got {ridge}.")
+        if small_sample is not None and small_sample != self.terms.small_sample:
+            raise WrongTermsError(f"The study's small_sample is {self.terms.small_sample}; got {small_sample}.")
 
     def not_too_large(self, sets: Iterable[VariableSet]) -> None:
         """No test given more variables than agreed: two are tested, the others are the conditioning set."""

@@ -189,8 +189,9 @@ class PooledResidual(CITest):
 
 
 def _multinomial(fitted: Floats) -> Floats:
-    """The covariance of level indicators with these means."""
-    p = np.clip(fitted, 0.0, 1.0)
+    """The covariance of level indicators with these means, the shares of all levels made shares again."""
+    p = np.clip([1.0 - fitted.sum(), *fitted], 0.0, 1.0)
+    p = p[1:] / p.sum()
     return np.diag(p) - np.outer(p, p)
 
 

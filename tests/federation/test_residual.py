@@ -162,6 +162,22 @@ def test_rounds_are_few_and_nothing_is_asked_twice() -> None:
     assert again["p_value"].to_list() == first["p_value"].to_list()
 
 
+def test_a_run_can_be_cancelled_between_rounds_and_goes_on() -> None:
+    server, told = cs.Server(clients(sites(rows=40)), method="residual"), list[tuple[int, int]]()
+
+    def stop(done: int, of: int) -> None:
+        told.append((done, of))
+        if len(told) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        server.test_many([("X", "Y"), ("X", "Y", ["Z"])], progress=stop)
+    assert told == [(0, 2)] * 3
+    server.test_many([("X", "Y"), ("X", "Y", ["Z"])], progress=lambda done, of: told.append((done, of)))
+    assert told[-1] == (2, 2)
+    assert server.rounds == 6
+
+
 def test_clusters_need_a_column_that_is_no_variable() -> None:
     frames = sites(rows=40)
     with pytest.raises(OptionError, match="needs method='residual'"):

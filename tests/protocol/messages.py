@@ -42,6 +42,7 @@ MODEL = ModelAsk("C", ("A", "E"), ("A", "C", "E"), (0, 2), (0, 1), b"\x00" * 16,
 CODED = Coded({"A": 8}, {"A": Knots(tuple(0.25 * i - 6.0 for i in range(49)))})
 LINE = Expansion(("A",), 0, -1)
 MEANS = (MeanAsk(0, "C", b"\x00" * 8, b"\x00" * 8, (-2,)), MeanAsk(0, "E", b"\x00" * 24, b"\x00" * 8, (0, 1, 2)))
+HALVED = ProductAsk(0, 1, ("A", "C", "E"), (b"", b"\x00" * 24), (b"\x00" * 8,))
 REQUESTS: dict[str, Request] = {
     "survey": Survey((("A", "C"), ("A",)), ("A",)),
     "locate": Locate(("A",), {"A": 8}),
@@ -69,7 +70,11 @@ REQUESTS: dict[str, Request] = {
     "fourth moments": ResidualProducts(
         (BasisAsk(("A", "C"), LINE, b"\x00" * 8),),
         MEANS,
+<<<<<<< ours
         (ProductAsk(0, 1, ("A", "C", "E"), (b"", b"\x00" * 24), (b"\x00" * 8,)),),
+=======
+        (HALVED,),
+>>>>>>> theirs
         CODED,
         True,
         True,

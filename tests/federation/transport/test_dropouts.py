@@ -21,7 +21,6 @@ from tests.federation.helpers import Spy, lose, mixed_clients
 VARIANTS: dict[str, dict[str, Any]] = {
     **{effects: {"site_effects": effects} for effects in ("profiled", "coordinate", "joint", "none")},
     "fisher": {"method": "fisher"},
-    "residual": {"method": "residual"},
 }
 variants = pytest.mark.parametrize("options", VARIANTS.values(), ids=VARIANTS)
 CLIENTS = mixed_clients(4, columns="ACDE", missing=0.03)

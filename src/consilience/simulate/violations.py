@@ -49,6 +49,12 @@ class Drawn:
         What X and Y are independent given.
     cluster : str, optional
         The column that names the ward of a row.
+
+    Examples
+    --------
+    >>> drawn = situation("counts", n=80, seed=1)
+    >>> drawn.kinds, drawn.frames["site0"].shape
+    ({'X': 'count', 'Y': 'count', 'Z': 'continuous'}, (20, 3))
     """
 
     frames: dict[str, pl.DataFrame]

@@ -17,10 +17,10 @@ from consilience.protocol.errors import OutsideSchemaError, WrongShapeError
 from consilience.protocol.expanded import bench_of
 from consilience.protocol.guard import Guard
 from consilience.protocol.request import Request, VariableSet
-from consilience.settings.choices import Method
+from consilience.settings.choices import Alternatives, Method
 from consilience.wording import counted
 
-__all__ = ["MeanProducts", "MeanSet", "MeanTotal", "check_expansion", "own_sample"]
+__all__ = ["MeanProducts", "MeanSet", "MeanTotal", "check_expansion", "check_responses", "own_sample"]
 
 ROWS_PER_COLUMN = 2
 """Rows that there must be for each common column: cross-products of as many columns as rows would be the rows themselves, turned."""
@@ -82,6 +82,7 @@ class MeanProducts(Request, frozen=True, tag="means"):
         """Sets over the study's variables, as agreed, with enough terms in every sum and not too many columns for them."""
         guard.not_too_large(self.samples())
         guard.is_method(Method.RESIDUAL)
+        guard.reads_coding(self.coded)
         guard.expands_like(slopes=self.slopes, features=self.features)
         for variables in self.samples():
             guard.knows(variables)
@@ -173,7 +174,7 @@ def own_sample(expansion: Expansion, response: str) -> VariableSet:
 def check_expansion(sample: VariableSet, expansion: Expansion, responses: tuple[str, ...], coded: Coded, guard: Guard) -> None:
     """Columns that the study can have asked for: of variables of the sample, on agreed knots, and few enough for its rows."""
     given = expansion.given
-    guard.knows((*given, *responses))
+    guard.knows(given)
     if not set(given) <= set(sample) or list(given) != sorted(given) or list(sample) != sorted(sample):
         raise OutsideSchemaError(f"The variables of a mean must be sorted and among its sample; got {', '.join((*given, *sample))}.")
     schema = guard.table.schema
@@ -182,7 +183,16 @@ def check_expansion(sample: VariableSet, expansion: Expansion, responses: tuple[
     for name in expansion.given:
         if not schema[name].kind.is_discrete and name not in coded.knots:
             raise WrongShapeError(f"A curve of {name!r} needs its knots; got none.")
+    check_responses(expansion, responses, coded, guard)
+    guard.leaves_rows(sample, widths(schema, expansion, coded.knots).all, ROWS_PER_COLUMN)
+
+
+def check_responses(expansion: Expansion, responses: tuple[str, ...], coded: Coded, guard: Guard) -> None:
+    """Variables whose means can be modelled: others than those given, with scores of their levels or knots where they need them."""
+    guard.knows((*expansion.given, *responses))
+    schema = guard.table.schema
     for name in responses:
         if schema[name].kind.value == "ordinal" and name not in coded.scores:
             raise WrongShapeError(f"The mean of {name!r} needs scores of its levels; got none.")
-    guard.leaves_rows(sample, widths(schema, expansion, coded.knots).all, ROWS_PER_COLUMN)
+        if guard.terms.alternatives is Alternatives.SMOOTH and not schema[name].kind.is_discrete and name not in coded.knots:
+            raise WrongShapeError(f"Features of {name!r} need its knots; got none.")

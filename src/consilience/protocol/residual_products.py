@@ -20,7 +20,7 @@ from consilience.glm.kernel import Floats
 from consilience.protocol.desk import Desk, Smoothing
 from consilience.protocol.errors import OutsideSchemaError, WrongShapeError
 from consilience.protocol.guard import Guard
-from consilience.protocol.mean_products import ROWS_PER_COLUMN, check_expansion, own_sample
+from consilience.protocol.mean_products import ROWS_PER_COLUMN, check_expansion, check_responses, own_sample
 from consilience.protocol.products_of import Moments
 from consilience.protocol.request import Request, VariableSet
 from consilience.protocol.residuals import BasisAsk, MeanAsk, Tested, moments
@@ -132,6 +132,7 @@ class ResidualProducts(Request, frozen=True, tag="residuals"):
         guard.knows_questions(self.alone)
         guard.not_too_large(self.samples())
         guard.is_method(Method.RESIDUAL)
+        guard.reads_coding(self.coded)
         guard.expands_like(slopes=self.slopes, features=self.features)
         guard.clusters(clustered=self.clustered)
         alone = {question.variables for question in self.alone}
@@ -160,8 +161,7 @@ class ResidualProducts(Request, frozen=True, tag="residuals"):
         for model in self.models:
             if not 0 <= model.basis < len(self.bases):
                 raise WrongShapeError(f"A mean must be over one of the {len(self.bases)} sets of columns; got {model.basis}.")
-            basis = self.bases[model.basis]
-            check_expansion(basis.sample, basis.expansion, (model.response,), self.coded, guard)
+            check_responses(self.bases[model.basis].expansion, (model.response,), self.coded, guard)
             model.check(ranks[model.basis], n_responses(schema, model.response, features=self.features), MOST_UNIT)
         for test in self.tests:
             self._check_test(test, schema)

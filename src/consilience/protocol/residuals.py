@@ -103,8 +103,10 @@ def moments(
     sums = {test.number: SumOfProducts(test.maps, test.halves, known=test.known) for test in tests}
     pieces = max((len(list(bench.pieces(mean.turned.rows))) for mean in means.values()), default=0)
     cluster = desk.table.cluster
+    keep = cluster is None and any(each.d > 1 and not each.known and not each.halves for each in sums.values())
+    again = cluster is None and any(each.halves for each in sums.values())
     for number in range(pieces):
-        residuals = _residuals(bench, means, number, how, clustered=cluster is not None)
+        residuals = _residuals(bench, means, number, how, clustered=cluster is not None, keep=keep, again=again)
         for test in tests:
             if test.x in residuals and test.y in residuals:
                 rows = means[test.x].turned.rows
@@ -152,7 +154,9 @@ def _means(bench: Bench, bases: Sequence[BasisAsk], models: Sequence[MeanAsk], n
     return found
 
 
-def _residuals(bench: Bench, means: dict[int, _Mean], number: int, how: Smoothing, *, clustered: bool) -> dict[int, Residuals]:
+def _residuals(
+    bench: Bench, means: dict[int, _Mean], number: int, how: Smoothing, *, clustered: bool, keep: bool, again: bool
+) -> dict[int, Residuals]:
     """Residuals and leverages of every mean in one piece of the rows."""
     found: dict[int, Residuals] = {}
     shared: dict[int, tuple[Floats, Floats, Floats]] = {}
@@ -160,6 +164,10 @@ def _residuals(bench: Bench, means: dict[int, _Mean], number: int, how: Smoothin
         rows = mean.turned.rows
         piece = next((each for each in bench.pieces(rows) if each.number == number), None)
         if piece is None:
+            continue
+        key = (rows.key, number, mean.turned.basis, mean.response, mean.coefficients.tobytes(), how)
+        if key in bench.kept and again:  # fourth moments follow products, of the same residuals
+            found[i] = Residuals(bench.kept[key][:, 1:], bench.kept[key][:, 0], bench.kept[key][:, :0], mean.units)
             continue
         if id(mean.turned) not in shared:
             own, turned = _turn(bench, mean.turned, piece, how)
@@ -171,6 +179,8 @@ def _residuals(bench: Bench, means: dict[int, _Mean], number: int, how: Smoothin
         fitted = mean.centre + own @ mean.own + turned @ mean.coefficients
         leverage = mean.turned.maps.swept.leverage(own) + squared @ mean.shrink
         found[i] = Residuals(np.ldexp(response - fitted, -np.array(mean.units)), leverage, fitted, mean.units)
+        if keep:
+            bench.keep(key, np.column_stack([leverage, found[i].values]))
     return found
 
 

@@ -6,48 +6,19 @@ masking changes sums by less than 2⁻⁶⁰, and thousands of replications must
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from consilience.citest.question import Question
 from consilience.data.kinds import Kind, Variable
 from consilience.data.schema import Schema
-from consilience.data.table import Table
-from consilience.federation.federated import FederatedTest
-from consilience.federation.site.own_tests import desk_for
-from consilience.federation.transport.base import Transport
-from consilience.protocol.catalogue import AnyRequest
-from consilience.protocol.messages import Announced
-from consilience.settings import settings_of, terms_of
 from consilience.settings.choices import Method, SiteEffects
+from consilience.simulate.methods import ask_sites
 from consilience.simulate.violations import Drawn
 
 KCI_LARGEST, KCI_SHARE = 400, 10
-
-
-class Summed(Transport):
-    """Every desk's answer, added up."""
-
-    def __init__(self, tables: Sequence[Table]) -> None:
-        self._desks = [desk_for(table) for table in tables]
-
-    def ask(self, request: AnyRequest, announced: Sequence[Announced]) -> NDArray[np.float64]:
-        """One round."""
-        self.rounds += 1
-        total: NDArray[np.float64] = np.sum([desk.answer(request, site) for site, desk in enumerate(self._desks)], axis=0)
-        return total
-
-    def drop(self, client: str) -> None:
-        """Nobody leaves."""
-        raise NotImplementedError
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Numbers will do."""
-        return tuple(str(i) for i in range(len(self._desks)))
 
 
 def federated(data: Drawn, **settings: Any) -> float:
@@ -56,11 +27,7 @@ def federated(data: Drawn, **settings: Any) -> float:
     kinds = {name: Kind(kind if kind in known else "continuous") for name, kind in data.kinds.items()}
     levels = {name: data.levels.get(name, range(2)) for name, kind in kinds.items() if kind.is_discrete}
     schema = Schema([Variable(name, kind, tuple(str(level) for level in levels.get(name, ()))) for name, kind in kinds.items()])
-    terms = terms_of(settings_of(**settings), masking=False)
-    cluster = {"cluster": settings["cluster"]} if "cluster" in settings else {}
-    tables = [Table(frame, schema, name, **cluster) for name, frame in data.frames.items()]
-    test = FederatedTest(schema, terms, [frozenset(schema)] * len(tables), Summed(tables))
-    (found,) = test.answer([Question("X", "Y", data.given)])
+    (found,) = ask_sites(data.frames, schema, [Question("X", "Y", data.given)], **settings)
     return found.p_value if found.informative else 1.0
 
 

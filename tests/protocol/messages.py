@@ -70,11 +70,7 @@ REQUESTS: dict[str, Request] = {
     "fourth moments": ResidualProducts(
         (BasisAsk(("A", "C"), LINE, b"\x00" * 8),),
         MEANS,
-<<<<<<< ours
-        (ProductAsk(0, 1, ("A", "C", "E"), (b"", b"\x00" * 24), (b"\x00" * 8,)),),
-=======
         (HALVED,),
->>>>>>> theirs
         CODED,
         True,
         True,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -17,6 +19,7 @@ from consilience.reproduction.checks import Check, check_results
 from consilience.reproduction.experiment import Experiment, Results
 from consilience.reproduction.figures import draw_figures
 from consilience.reproduction.page import write_page
+from consilience.reproduction.real_life import HEAD, RealLifeStudy, page_of, summarise
 from consilience.reproduction.report import write_report
 from consilience.reproduction.sizes import Size
 from consilience.reproduction.tables import StudyTable, tables_of
@@ -28,6 +31,13 @@ SHOWN = ("accuracy-all", "log-ratio-iqr", "shd", "cohens-d")
 """Tables that are printed; all of them are in files."""
 
 
+class Study(StrEnum):
+    """Which study is run."""
+
+    PAPER = "paper"
+    REAL_LIFE = "real-life"
+
+
 def reproduce(
     size: Annotated[
         Size, typer.Option(help="smoke: seconds; default: under half an hour on 2 cores; paper: all 10,800 runs.")
@@ -37,14 +47,20 @@ def reproduce(
     ] = Path("reproduction"),
     jobs: Annotated[int, typer.Option(help="Processes; by default as many as there are processors.", min=1)] = os.cpu_count() or 1,
     page: Annotated[Path | None, typer.Option(help="Write the page here, too, its figures in a folder beside it.")] = None,
+    study: Annotated[
+        Study, typer.Option(help="paper: linear models; real-life: the same graphs with bent effects, unequal noise and wards.")
+    ] = Study.PAPER,
 ) -> None:
     """Repeat the paper's simulation study: accuracy of CI decisions, p-values against the pooled test, distances of graphs.
 
     Stop it whenever you like; the same command goes on where it was. Exit code 3 if the numbers do not show what they must.
     """
+    if study is Study.REAL_LIFE:
+        _real_life(RealLifeStudy(out, size), jobs, page, f"consilience reproduce --study real-life --size {size.value}")
+        return
     need_matplotlib()  # before half an hour of work, not after
     console = Console()
-    results = _run(Experiment(out, size), jobs)
+    results: Results = _with_bar(Experiment(out, size).run, out, jobs)
     command = f"consilience reproduce --size {size.value}"
     written = write_report(results, out, command)
     if page is not None:
@@ -62,7 +78,29 @@ def reproduce(
     raise typer.Exit(0 if size is Size.SMOKE or all(check.holds for check in checks) else 3)
 
 
-def _run(experiment: Experiment, jobs: int) -> Results:
+def _real_life(study: RealLifeStudy, jobs: int, page: Path | None, command: str) -> None:
+    """The second study: its table on the screen, its page in the folder."""
+    records = _with_bar(study.run, study.folder, jobs)
+    written = [study.folder / "real-life.md", *([page] if page else [])]
+    for path in written:
+        path.write_text(page_of(records, study.plan.graphs, command), encoding="utf-8")
+    shown = Table(box=SIMPLE_HEAD, padding=(0, 1))
+    for heading in HEAD:
+        named = heading == "method"
+        shown.add_column(heading, justify="left" if named else "right", no_wrap=named, min_width=16 if named else None)
+    for row in summarise(records, study.plan.graphs):
+        shown.add_row(*row)
+    console = Console()
+    console.print(shown)
+    console.print(
+        f"{len(records)} runs in {escape(str(study.folder))}; the page is {escape(str(written[-1]))}", highlight=False, soft_wrap=True
+    )
+
+
+T = TypeVar("T")
+
+
+def _with_bar(run: Callable[[int, Callable[[int, int], None]], T], folder: Path, jobs: int) -> T:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -74,11 +112,9 @@ def _run(experiment: Experiment, jobs: int) -> Results:
     with Progress(*columns, console=Console(stderr=True), speed_estimate_period=600) as bar:
         task = bar.add_task("simulating", total=None)
         try:
-            return experiment.run(jobs, lambda done, total: bar.update(task, completed=done, total=total))
+            return run(jobs, lambda done, total: bar.update(task, completed=done, total=total))
         except KeyboardInterrupt:
-            bar.console.print(
-                f"stopped; what is done is in {escape(str(experiment.folder))}, and the same command goes on", highlight=False
-            )
+            bar.console.print(f"stopped; what is done is in {escape(str(folder))}, and the same command goes on", highlight=False)
             raise
 
 

@@ -11,5 +11,6 @@ modules                           what they do
 ``checks``, ``figures``           what must hold; drawings
 ``paper``, ``sentences``          the paper's numbers; sentences about ours and theirs
 ``page``, ``report``              the page that puts them side by side; all files
+``real_life``                     a second study of the same form, on data in which nothing is linear
 ================================  =============================================================================
 """

@@ -71,23 +71,23 @@ def claim_folder(folder: Path, identity: dict[str, object]) -> None:
         )
 
 
-def code_digest(root: Path | None = None) -> str:
+def code_digest(root: Path | None = None, *also: str) -> str:
     """A digest of the source that results depend on: results of different code are not mixed.
 
-    ``root`` is the folder of the package, if it is not this one's.
+    ``root`` is the folder of the package, if it is not this one's; ``also`` are further modules of this room.
 
     >>> len(code_digest())
     12
     """
     folder = Path(__file__).parents[1] if root is None else root
     total = sha256()
-    for file in sources_of(folder):
+    for file in sources_of(folder, *also):
         total.update(str(file.relative_to(folder).as_posix()).encode() + b"\0" + file.read_bytes() + b"\0")
     return total.hexdigest()[:12]
 
 
-def sources_of(root: Path) -> list[Path]:
+def sources_of(root: Path, *also: str) -> list[Path]:
     """The files that results depend on: code, logic programs and tables alike."""
     rooms = [part for part in root.iterdir() if part.stem not in WITHOUT_EFFECT]
     files = [file for part in rooms for file in (part.rglob("*") if part.is_dir() else [part]) if file.suffix in SOURCES]
-    return sorted(files + [root / "reproduction" / f"{module}.py" for module in MODULES])
+    return sorted(files + [root / "reproduction" / f"{module}.py" for module in (*MODULES, *also)])

@@ -7,7 +7,7 @@ modules                            what they do
 ``scm``, ``partition``, ``sites``  mixed-kind models with site effects; who holds what; data of several sites
 ``mixed``, ``example``, ``files``  sites of one fixed structure; the paper's first figure; a simulation as files
 ``power``                          how many sites with how many rows an effect needs
-``violations``                     situations in which a linear model is wrong, and X ⫫ Y | Z holds
+``violations``, ``real_life``      situations in which a linear model is wrong, and X ⫫ Y | Z holds; whole studies of that sort
 ``methods``, ``plotting``          the five methods that are compared; what figures have in common
 =================================  =============================================================================
 """
@@ -18,6 +18,7 @@ from consilience.simulate.graphs import count_tails, has_ordered_collider, rando
 from consilience.simulate.mixed import mixed_sites
 from consilience.simulate.partition import split_rows, split_variables
 from consilience.simulate.power import Power, power
+from consilience.simulate.real_life import RealLife, real_life
 from consilience.simulate.scm import Model, random_kinds, random_model
 from consilience.simulate.sites import Simulation, from_graph
 from consilience.simulate.violations import Drawn, Situation, situation
@@ -26,6 +27,7 @@ __all__ = [
     "Drawn",
     "Model",
     "Power",
+    "RealLife",
     "Simulation",
     "Situation",
     "count_tails",
@@ -39,6 +41,7 @@ __all__ = [
     "random_model",
     "random_pag",
     "random_pags",
+    "real_life",
     "situation",
     "split_rows",
     "split_variables",

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -24,14 +25,19 @@ from consilience.data.table import Table
 from consilience.federation.exchange.batch import batch, drive
 from consilience.federation.exchange.fisher import fisher_batch
 from consilience.federation.exchange.sums import FitOptions, Sums
+from consilience.federation.federated import FederatedTest
 from consilience.federation.pooled import Pooled
 from consilience.federation.site.own_tests import desk_for
+from consilience.federation.transport.base import Transport
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import SiteEffects
 from consilience.protocol.catalogue import AnyRequest
+from consilience.protocol.messages import Announced
+from consilience.settings.checks import settings_of
 from consilience.settings.disclosure import Disclosure
+from consilience.settings.terms import terms_of
 
-__all__ = ["ComparedMethod", "Outcome", "run_methods"]
+__all__ = ["ComparedMethod", "Outcome", "ask_sites", "run_methods"]
 
 
 class ComparedMethod(StrEnum):
@@ -113,6 +119,41 @@ def _federated(method: ComparedMethod, tables: list[Table], schema: Schema, ques
         return [_log_combined(result, sums) for result in results], _failures(results)
     results = drive(batch(questions, sums), _summed(tables))
     return [_log_p(result) for result in results], _failures(results)
+
+
+def ask_sites(frames: Mapping[str, pl.DataFrame], schema: Schema, questions: Sequence[Question], **settings: Any) -> list[CIResult]:
+    """What a server with these settings answers, without keys, masks and ledgers.
+
+    >>> from consilience.simulate.violations import situation
+    >>> drawn = situation("square", n=400, seed=1)
+    >>> schema = Schema({name: "continuous" for name in "XYZ"})
+    >>> ask = [Question("X", "Y", ("Z",))]
+    >>> ask_sites(drawn.frames, schema, ask)[0].p_value < 1e-6, ask_sites(drawn.frames, schema, ask, method="residual")[0].p_value > 0.01
+    (True, True)
+    """
+    terms = terms_of(settings_of(**settings), masking=False)
+    cluster = {"cluster": settings["cluster"]} if settings.get("cluster") else {}
+    tables = [Table(frame, schema, name, **cluster) for name, frame in frames.items()]
+    datasets = [frozenset(table.names) for table in tables]
+    return FederatedTest(schema, terms, datasets, _Summed(tables)).answer(questions)
+
+
+class _Summed(Transport):
+    """Every desk's answer, added up."""
+
+    def __init__(self, tables: Sequence[Table]) -> None:
+        self._ask, self._sites = _summed(tables), len(tables)
+
+    def ask(self, request: AnyRequest, announced: Sequence[Announced]) -> Floats:
+        self.rounds += 1
+        return self._ask(request)
+
+    def drop(self, client: str) -> None:
+        raise NotImplementedError
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(str(i) for i in range(self._sites))
 
 
 def _summed(tables: Sequence[Table]) -> Callable[[AnyRequest], Floats]:

@@ -52,8 +52,9 @@ class Drawn:
 
     Examples
     --------
-    >>> situation("counts", n=40, seed=1).given
-    ('Z',)
+    >>> drawn = situation("counts", n=80, seed=1)
+    >>> drawn.kinds, drawn.frames["site0"].shape
+    ({'X': 'count', 'Y': 'count', 'Z': 'continuous'}, (20, 3))
     """
 
     frames: dict[str, pl.DataFrame]

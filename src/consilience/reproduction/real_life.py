@@ -1,0 +1,187 @@
+"""A second study of the paper's form, on data in which nothing is linear (:mod:`consilience.simulate.real_life`).
+
+The paper's graphs, partitions and questions; other data and other methods: the likelihood test, Fisher's method, and tests of residuals
+that look for covariance or for any smooth dependence, told of the wards.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from joblib import Parallel, delayed
+
+from consilience.options import check_number
+from consilience.reproduction.design import ALPHA, SEED, Run, StudyGraph, study_graphs
+from consilience.reproduction.record_folder import RecordFolder, claim_folder, code_digest
+from consilience.reproduction.runs import best_shd, find_pags, reference_pags
+from consilience.reproduction.sizes import Plan, Size
+from consilience.settings import LOCAL
+from consilience.simulate.methods import ask_sites
+from consilience.simulate.real_life import WARD, real_life
+
+__all__ = ["HEAD", "METHODS", "PLANS", "Found", "RealLifeRecord", "RealLifeStudy", "Shown", "do_real_life", "page_of", "summarise"]
+
+
+class Shown(StrEnum):
+    """What is compared."""
+
+    FEDCI = "fedci"
+    FISHER = "fisher"
+    RESIDUAL = "residual"
+    SMOOTH = "residual, smooth"
+
+
+METHODS: dict[Shown, dict[str, Any]] = {
+    Shown.FEDCI: {},
+    Shown.FISHER: {"method": "fisher"},
+    Shown.RESIDUAL: {"method": "residual", "alternatives": "linear", "cluster": WARD},
+    Shown.SMOOTH: {"method": "residual", "alternatives": "smooth", "cluster": WARD},
+}
+PLANS = {
+    Size.SMOKE: Plan(1, 1, (500,), (4,), 0),
+    Size.DEFAULT: Plan(10, 2, (500, 2000, 5000), (4,), 0),
+    Size.PAPER: Plan(30, 10, (500, 1000, 2500, 5000), (4, 8, 12), 0),
+}
+
+
+class Found(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What one method found in one run. ``p`` has an entry per question, None where the test could not tell."""
+
+    p: tuple[float | None, ...]
+    pags: int
+    shd: float | None
+    seconds: float
+
+
+class RealLifeRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The outcome of one run, as it is kept on disk."""
+
+    run: tuple[int, int, int, int]
+    found: dict[str, Found]
+
+
+def do_real_life(run: Run, graph: StudyGraph, methods: Sequence[Shown] = tuple(Shown)) -> RealLifeRecord:
+    """Simulate, test, discover, compare.
+
+    >>> record = do_real_life(Run(0, 0, 300, 4), study_graphs(1)[0], [Shown.FEDCI])
+    >>> len(record.found["fedci"].p)
+    42
+    """
+    made = real_life(graph.pag, n=run.n, sites=run.sites, seed=(*run.seed, 1), exclusive=graph.exclusive)
+    reference = reference_pags(str(graph.pag), graph.exclusive)
+    found = {}
+    for method in methods:
+        start = time.process_time()
+        results = ask_sites(made.frames, made.schema, graph.questions, **METHODS[method])
+        p = [r.p_value if r.informative else math.nan for r in results]
+        pags = find_pags(graph.questions, np.log(np.maximum(p, 1e-300)).tolist(), graph.datasets)
+        told = tuple(None if math.isnan(value) else value for value in p)
+        found[method.value] = Found(told, len(pags), best_shd(pags, reference), time.process_time() - start)
+    return RealLifeRecord((run.replication, run.graph, run.n, run.sites), found)
+
+
+class RealLifeStudy:
+    """The study of one size, with its results in ``folder``; it can be interrupted and repeated."""
+
+    def __init__(self, folder: Path, size: Size | Plan = Size.DEFAULT) -> None:
+        self.plan = size if isinstance(size, Plan) else PLANS[size]
+        self.folder = folder
+        self._records: RecordFolder[RealLifeRecord] = RecordFolder(folder / "runs", RealLifeRecord)
+
+    def run(self, jobs: int = LOCAL.jobs, progress: Callable[[int, int], None] | None = None) -> list[RealLifeRecord]:
+        """Compute what is missing over ``jobs`` processes; all records."""
+        check_number("jobs", jobs, least=1)
+        claim_folder(self.folder, {"alpha": ALPHA, "code": code_digest(None, "real_life"), "seed": SEED, "study": "real-life"})
+        todo, total = [run for run in self.plan.runs() if self._records.read(run.key) is None], len(self.plan.runs())
+        for done, _ in enumerate(self._work(todo, jobs), start=total - len(todo) + 1):
+            if progress is not None:
+                progress(done, total)
+        found = (self._records.read(run.key) for run in self.plan.runs())
+        return [record for record in found if record is not None]
+
+    def _work(self, todo: list[Run], jobs: int) -> Iterator[None]:
+        if jobs == 1:
+            for run in todo:
+                _keep(run, self.plan.graphs, self._records)
+                yield
+            return
+        tasks = (delayed(_keep)(run, self.plan.graphs, self._records) for run in todo)
+        yield from Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks)
+
+
+def _keep(run: Run, graphs: int, records: RecordFolder[RealLifeRecord]) -> None:
+    records.write(run.key, do_real_life(run, study_graphs(graphs)[run.graph]))
+
+
+def summarise(records: Sequence[RealLifeRecord], graphs: int) -> list[tuple[str, ...]]:
+    """A row per sample size and method, all as text.
+
+    Tests answered, independences that are rejected, dependences that are found, right decisions, runs with a graph, distance, CPU seconds.
+    """
+    truth = [np.array(graph.truth()) for graph in study_graphs(graphs)]
+    rows: list[tuple[str, ...]] = []
+    for n in sorted({record.run[2] for record in records}):
+        for method in Shown:
+            of = [(r.found[method.value], truth[r.run[1]]) for r in records if r.run[2] == n and method.value in r.found]
+            if not of:
+                continue
+            p = np.array([[math.nan if v is None else v for v in found.p] for found, _ in of])
+            true = np.array([t for _, t in of])
+            told = ~np.isnan(p)
+            rejected = np.where(told, p, 1.0) <= ALPHA
+            shd = [found.shd for found, _ in of if found.shd is not None]
+            rows.append(
+                (
+                    f"{n:,}",
+                    method.value,
+                    f"{told.mean():.3f}",
+                    f"{_share(rejected, told & true):.3f}",
+                    f"{_share(rejected, told & ~true):.3f}",
+                    f"{_share(rejected != true, told):.3f}",
+                    f"{sum(found.pags > 0 for found, _ in of)}/{len(of)}",
+                    f"{np.mean(shd):.3f}" if shd else "–",
+                    f"{np.mean([found.seconds for found, _ in of]):.2f}",
+                )
+            )
+    return rows
+
+
+def _share(what: np.ndarray, among: np.ndarray) -> float:
+    return float(what[among].mean()) if among.any() else math.nan
+
+
+HEAD = (
+    "n",
+    "method",
+    "tests answered",
+    "independences rejected",
+    "dependences found",
+    "right decisions",
+    "runs with a graph",
+    "distance",
+    "CPU s",
+)
+
+
+def page_of(records: Sequence[RealLifeRecord], graphs: int, command: str) -> str:
+    """The page, as Markdown."""
+    rows = [HEAD, tuple("---" for _ in HEAD), *summarise(records, graphs)]
+    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    return f"""# The study on data like those of hospitals
+
+This page is written by `{command}`. Graphs, partitions and questions are those of the paper's study; the data are not: effects bend, their
+size differs between sites, noise grows, and patients share wards of 25 (`consilience.simulate.real_life`). {len(records)} runs. Decisions
+are taken at {ALPHA}; a distance is that of the nearest pair of PAGs, over runs in which all decisions agree with some graph.
+
+{table}
+
+Independences that are rejected are false edges; at {ALPHA} one in twenty is the price of a test. A dependence that is not found may be too
+weak for any test of so many rows.
+"""

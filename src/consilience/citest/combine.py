@@ -83,7 +83,7 @@ def f_log_sf(statistic: float, df: int, residual: float) -> float:
     """The logarithm of :func:`f_sf`, also where the probability itself is below the smallest float.
 
     >>> round(f_log_sf(1e6, 2, 2e3), 6)  # df = 2 has a closed form: (1 + statistic/residual)^(-residual/2)
-    -6216.606107
+    -6216.606101
     """
     return excess_log_sf(math.log1p(statistic / residual), df, residual)
 
@@ -107,7 +107,7 @@ def excess_log_sf(excess: float, df: int, residual: float) -> float:
     fraction converges in a few steps.
 
     >>> round(excess_log_sf(2e3, 1, 90), 2)
-    -90002.08
+    -90002.48
     """
     p = excess_sf(excess, df, residual)
     if p > 1e-280:

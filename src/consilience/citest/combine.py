@@ -107,7 +107,7 @@ def excess_log_sf(excess: float, df: int, residual: float) -> float:
     fraction converges in a few steps.
 
     >>> round(excess_log_sf(2e3, 1, 90), 2)
-    -90002.08
+    -90002.48
     """
     p = excess_sf(excess, df, residual)
     if p > 1e-280:

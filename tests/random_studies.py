@@ -10,13 +10,26 @@ from consilience import Client
 KINDS = ("continuous", "binary", "ordinal", "multinomial")
 
 
-def random_study(seed: int, *, rows: tuple[int, int] = (40, 160), sites: tuple[int, int] = (2, 12)) -> list[Client]:
+def random_study(
+    seed: int,
+    *,
+    rows: tuple[int, int] = (40, 160),
+    sites: tuple[int, int] = (2, 12),
+    constant: float = 0.15,
+    counts: bool = False,
+    shifts: float = 0.8,
+) -> list[Client]:
     """Two to twelve sites with six variables of random kinds, dependence, site effects, missing values and absent variables.
 
-    Every kind occurs; small sites lack levels by chance.
+    Every kind occurs; small sites lack levels by chance, and with the probability ``constant`` a discrete variable has one level only at
+    a site: any level, also one in the middle. With ``counts`` two of the six are counts, one of them with more scatter than Poisson's; at
+    some sites nothing is counted. ``shifts`` is the standard deviation of site effects.
     """
-    rng = np.random.default_rng(seed)
+    rng, other = np.random.default_rng(seed), np.random.default_rng([seed, 1])
     kinds = [*rng.permutation(KINDS), *rng.choice(KINDS, size=2)]
+    if counts:
+        kinds[4:] = ["count", "count"]
+        kinds = list(rng.permutation(kinds))
     names = list("UVWXYZ")
     n_levels = {name: int(rng.integers(3, 6)) for name in names}
     weights = np.triu(rng.uniform(-0.8, 0.8, size=(6, 6)) * (rng.random((6, 6)) < 0.6), 1)
@@ -24,12 +37,15 @@ def random_study(seed: int, *, rows: tuple[int, int] = (40, 160), sites: tuple[i
     clients = []
     for k in range(count):
         n = int(rng.integers(*rows))
-        shift = rng.normal(0.0, 0.8, size=6)
+        shift = rng.normal(0.0, shifts, size=6)
         latent = np.zeros((n, 6))
         columns: dict[str, pl.Series] = {}
         for j, (name, kind) in enumerate(zip(names, kinds, strict=True)):
             eta = shift[j] + latent @ weights[:, j]
             columns[name], latent[:, j] = _draw(name, kind, n_levels[name], eta, rng)
+            if kind not in ("continuous", "count") and other.random() < constant:
+                level = int(other.integers(2 if kind == "binary" else n_levels[name]))
+                columns[name] = pl.Series(name, np.full(n, level))
         frame = pl.DataFrame(columns)
         lost = float(rng.choice([0.0, 0.05]))
         frame = frame.select(pl.when(pl.Series(rng.random(n) >= lost)).then(pl.col(c)).otherwise(None).alias(c) for c in names)
@@ -57,6 +73,10 @@ def _draw(name: str, kind: str, levels: int, eta: np.ndarray, rng: np.random.Gen
     if kind == "binary":
         codes = (eta + rng.logistic(size=n) > 0).astype(np.int64)
         return pl.Series(name, codes), codes - 0.5
+    if kind == "count":
+        mean = np.exp(np.minimum(0.5 + eta, 8.0)) * (rng.gamma(2.0, 0.5, size=n) if levels > 3 else 1.0)
+        values = rng.poisson(mean) * (rng.random() > 0.1)
+        return pl.Series(name, values), np.log1p(values) - 1.0
     if kind == "ordinal":
         codes = np.digitize(eta + rng.logistic(size=n), np.linspace(-1.5, 1.5, levels - 1))
         return pl.Series(name, codes.astype(np.int64)), codes - codes.mean()

@@ -136,7 +136,7 @@ def test_infinite_numbers(values: list[Any]) -> None:
 @pytest.mark.parametrize(
     ("kind", "levels", "error", "message"),
     [
-        ("count", None, OptionError, r"'S' .*continuous, binary, ordinal, multinomial.*'count'"),
+        ("number", None, OptionError, r"'S' .*continuous, binary, ordinal, multinomial, count.*'number'"),
         ("continuous", [1, 2, 3], KindError, r"'S' of 'muenster' .*\['1', '2', '3'\]; give one or the other"),
         ("binary", None, LevelConflictError, r"'S' is binary .*\['1', '2', '3'\].*kinds=\{'S'"),
         (None, [1, 2], UnknownLevelError, r"'muenster' has 'S' = '3'.*\['1', '2'\].*declare the level"),

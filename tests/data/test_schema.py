@@ -129,7 +129,7 @@ def test_specifications_of_a_schema(spec: Any, kind: Kind, levels: tuple[str, ..
 @pytest.mark.parametrize(
     ("spec", "error", "message"),
     [
-        ("count", OptionError, r"'S'.*continuous, binary, ordinal, multinomial.*'count'"),
+        ("number", OptionError, r"'S'.*continuous, binary, ordinal, multinomial, count.*'number'"),
         ("ordinal", KindError, "'S' is ordinal and needs levels"),
         (("continuous", [1, 2]), KindError, "'S' is continuous and cannot have levels"),
         (("binary", "abc"), LevelConflictError, "'S' is binary.*two levels"),

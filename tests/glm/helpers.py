@@ -12,6 +12,7 @@ from consilience.glm.generalized import Generalized
 from consilience.glm.kernel import Floats, Kernel
 from consilience.glm.logit import Logit
 from consilience.glm.multinomial import Multinomial
+from consilience.glm.poisson import Poisson
 from consilience.glm.proportional import Proportional
 
 Make = Callable[[Floats, Any, Floats | None], Kernel]
@@ -35,6 +36,7 @@ CASES: dict[str, tuple[list[int], Make]] = {
     "generalized without 0": ([1, 2, 3], lambda X, y, w: Generalized(X, y, w, 4, 0.03, 1, 3)),
     "generalized without 3": ([0, 1, 2], lambda X, y, w: Generalized(X, y, w, 4, 0.03, 0, 2)),
     "generalized without 1": ([0, 2, 3], lambda X, y, w: Generalized(X, y, w, 4, 0.03, 0, 3)),
+    "poisson": ([0, 1, 2, 7], lambda X, y, w: Poisson(X, y.astype(float), w)),
     "generalized with two": ([1, 2], lambda X, y, w: Generalized(X, y, w, 4, 0.03, 1, 2)),
 }
 cases = pytest.mark.parametrize("case", CASES)

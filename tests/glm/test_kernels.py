@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import stats
 from scipy.special import expit, log_softmax
 
 from consilience.glm.generalized import Generalized
@@ -14,6 +15,7 @@ from consilience.glm.kernel import Floats, Kernel
 from consilience.glm.layout import Family
 from consilience.glm.logit import Logit, sigmoid
 from consilience.glm.multinomial import Multinomial
+from consilience.glm.poisson import Poisson
 from consilience.glm.proportional import Proportional
 from tests.glm.helpers import CASES, cases, columns, differences, make, objective, point_of, rows_of, terms_at, weighted
 
@@ -89,6 +91,8 @@ def cumulative(u: Floats, y: Any) -> Floats:
 def by_definition(family: Family, X: Floats, y: Any, slopes: Floats, intercepts: Floats) -> float:
     """Σ log P(Y = y | x) with slopes of shape (equations, p), and one intercept or threshold per equation."""
     eta = X @ slopes.T
+    if family is Family.POISSON:
+        return float(stats.poisson.logpmf(y, np.exp(eta + intercepts)[:, 0]).sum())
     if family is Family.LOGIT:
         return float(np.sum(np.log(expit(np.where(y == 1, 1.0, -1.0) * (eta + intercepts)[:, 0]))))
     if family is Family.MULTINOMIAL:
@@ -98,10 +102,10 @@ def by_definition(family: Family, X: Floats, y: Any, slopes: Floats, intercepts:
 
 
 @pytest.mark.parametrize("p", [0, 2])
-@pytest.mark.parametrize("family", list(Family))
+@pytest.mark.parametrize("family", [f for f in Family if f is not Family.GAUSSIAN])
 def test_log_likelihoods_are_those_of_the_definition(family: Family, p: int) -> None:
-    J = 2 if family is Family.LOGIT else 4
-    X, y, _ = rows_of(list(range(J)), p, weights=False)
+    J = 2 if family in (Family.LOGIT, Family.POISSON) else 4
+    X, y, _ = rows_of([0, 1, 9] if family is Family.POISSON else list(range(J)), p, weights=False)
     rng = np.random.default_rng(5)
     slopes, theta = 0.1 * rng.normal(size=(J - 1, p)), np.linspace(-1.0, 1.3, J - 1)
     if family is Family.PROPORTIONAL:
@@ -111,6 +115,7 @@ def test_log_likelihoods_are_those_of_the_definition(family: Family, p: int) -> 
     else:
         made = {
             Family.LOGIT: lambda: Logit(X, y, None),
+            Family.POISSON: lambda: Poisson(X, y.astype(float), None),
             Family.MULTINOMIAL: lambda: Multinomial(X, y, None, J, np.arange(J), 0),
             Family.GENERALIZED: lambda: Generalized(X, y, None, J, 0.0),
         }
@@ -186,10 +191,10 @@ def test_sigmoid_in_the_tails(z: float) -> None:
     assert_allclose(softplus, np.logaddexp(0.0, z), rtol=1e-14)
 
 
-@cases
+@pytest.mark.parametrize("case", [case for case in CASES if case != "poisson"])
 @pytest.mark.parametrize("size", [800.0, -800.0])
 def test_extreme_linear_predictors_give_finite_numbers(case: str, size: float) -> None:
-    """Slopes at which every linear predictor is ±800: finite, and no warning on the way."""
+    """Slopes at which every linear predictor is ±800: finite, and no warning on the way. (A count is out of reach there: test_poisson.)"""
     levels, factory = CASES[case]
     X = np.where(np.arange(40) % 2, 1.0, -1.0)[:, None]
     kernel = factory(X, np.array([*levels, *np.resize(levels, 40 - len(levels))], dtype=np.int32), None)

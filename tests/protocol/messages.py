@@ -1,4 +1,4 @@
-"""One message of every kind, with fixed fields. ``wire.json`` has the bytes of each, recorded with version 1 of the protocol."""
+"""One message of every kind, with fixed fields. ``wire.json`` has the bytes of each, recorded with version 2 of the protocol."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ from consilience.protocol.mean_products import MeanProducts, MeanSet
 from consilience.protocol.messages import Announced, Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, Round, RoundRequest
 from consilience.protocol.place import Place
 from consilience.protocol.products import Products
+from consilience.protocol.refit import LineAsk, Refit
 from consilience.protocol.request import Request
 from consilience.protocol.residual_products import ProductAsk, ResidualProducts
 from consilience.protocol.residuals import BasisAsk, MeanAsk
@@ -47,6 +48,7 @@ REQUESTS: dict[str, Request] = {
     "locate": Locate(("A",), {"A": 8}),
     "products": Products((("A", "C"),), {"A": -16}, None, (Question("C", "E", ("A",)),), Ordinal.GENERALIZED, 0.5),
     "products with locations": Products((("A", "C"),), {"A": 0}, {"A": 61.5}),
+    "refit": Refit((LineAsk("A", ("C",), ("A", "C"), (0,), bytes(8)),), {"A": 8}),
     "evaluate": Evaluate(3, (MODEL,), SiteEffects.JOINT, Ordinal.PROPORTIONAL, 4, {"A": 8}),
     "evaluate with locations": Evaluate(4, (), SiteEffects.NONE, Ordinal.PROPORTIONAL, 4, {"A": 8}, {"A": -2.25}),
     "local tests, counted": LocalTests((Question("A", "C"),), Ordinal.PROPORTIONAL, 0.0, True, 2),

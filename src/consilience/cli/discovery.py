@@ -30,7 +30,9 @@ def discovery(
     knowledge: Annotated[
         Path | None, typer.Option(help="What is known before the data: tiers, exogenous, required, … (a TOML file).")
     ] = None,
-    kind: Annotated[list[str] | None, typer.Option(help="Declare a kind: NAME=continuous|binary|ordinal|multinomial. Repeatable.")] = None,
+    kind: Annotated[
+        list[str] | None, typer.Option(help="Declare a kind: NAME=continuous|binary|ordinal|multinomial|count. Repeatable.")
+    ] = None,
     levels: Annotated[list[str] | None, typer.Option(help="Declare levels in order: NAME=low,middle,high. Repeatable.")] = None,
     jobs: Annotated[int, typer.Option(help=LOCAL_SETTINGS["jobs"].about.doc, min=1)] = LOCAL.jobs,
     out: Annotated[

@@ -26,7 +26,7 @@ def simulation(
     n: Annotated[int, typer.Option(help="Rows over all sites.", min=1)] = 2000,
     exclusive: Annotated[str, typer.Option(help="Variables that only every second (third, …) site measures, separated by commas.")] = "",
     kind: Annotated[
-        list[str] | None, typer.Option(help="Fix a kind: NAME=continuous|binary|ordinal|multinomial. Repeatable; others are random.")
+        list[str] | None, typer.Option(help="Fix a kind: NAME=continuous|binary|ordinal|multinomial|count. Repeatable; others are random.")
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same files on every machine.", min=0)] = 1,
 ) -> None:

@@ -4,11 +4,11 @@
 site's own centre and changes no likelihood; it makes results independent of shifts of any size and the intercept nearly orthogonal
 to the slopes. Without site effects columns are moved by a location common to all sites instead.
 
-*Scaling.* Continuous columns are multiplied by a power of two agreed for the study, which is exact in floating point, so that sums of
-squares stay in range whatever the unit.
+*Scaling.* Columns of numbers (continuous variables and counts) are divided by a power of two agreed for the study, which is exact in
+floating point, so that sums of squares stay in range whatever the unit. A count that is the response stays what it is: it has no unit.
 
-*Compression.* Rows of a model with discrete variables only are counted: a million rows of a few categorical variables are a few
-hundred distinct ones with weights.
+*Compression.* Rows of a model with discrete predictors only are counted, where the response is discrete or a count that is not large: a
+million rows of a few categorical variables are a few hundred distinct ones with weights.
 """
 
 from __future__ import annotations
@@ -20,14 +20,29 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience.data.counts import count_sums
+from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
 from consilience.data.table import Rows, Table
 
-__all__ = ["Coding", "Design", "ModelSpec", "build", "column_names", "compress", "cross_products", "n_columns", "null_loglik"]
+__all__ = [
+    "Coding",
+    "Design",
+    "ModelSpec",
+    "build",
+    "column_names",
+    "compress",
+    "cross_products",
+    "n_columns",
+    "null_loglik",
+    "residual_sums",
+]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 _T = TypeVar("_T", bound=np.generic)
+SMALL_COUNT = 1 << 10
+"""Counts below this are compressed together with discrete predictors. Of larger ones hardly two rows are the same."""
 CHUNK = 1 << 15
 """Rows coded at a time in cross-products, so that wide matrices never exist as a whole: ten columns of a million rows are 80 MB, ten of
 these 2.6 MB."""
@@ -50,6 +65,10 @@ class Coding:
         """True if every column is centred over the site's own rows."""
         return self.locations is None
 
+    def about(self, name: str) -> float | None:
+        """A count's mean over all sites, or one if it is not known; None where every site has its own."""
+        return None if self.locations is None else self.locations.get(name, 0.0) or 1.0
+
 
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
@@ -62,10 +81,10 @@ class ModelSpec:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Design:
-    """The matrix of a model at one site: columns, response codes, and weights (None: every row counts once)."""
+    """The matrix of a model at one site: columns, response (codes, or counts), and weights (None: every row counts once)."""
 
     columns: Floats
-    response: Codes
+    response: Codes | Floats
     weights: Floats | None
 
     @property
@@ -84,7 +103,7 @@ def n_columns(schema: Schema, variables: Sequence[str]) -> int:
 
 
 def column_names(schema: Schema, variables: Sequence[str]) -> list[tuple[str, int]]:
-    """The variable and the level (0 for a continuous variable) behind every column.
+    """The variable and the level (0 for a number) behind every column.
 
     >>> column_names(Schema({"A": "continuous", "E": ("multinomial", "pqr")}), ["A", "E"])
     [('A', 0), ('E', 1), ('E', 2)]
@@ -97,7 +116,7 @@ def column_names(schema: Schema, variables: Sequence[str]) -> list[tuple[str, in
 
 
 def build(table: Table, model: ModelSpec, keep: Sequence[int], coding: Coding) -> Design:
-    """The design of a model with a discrete response: the columns ``keep`` of its predictors, over the complete rows.
+    """The design of a model that is fitted in steps: the columns ``keep`` of its predictors, over the complete rows.
 
     >>> import polars as pl
     >>> schema = Schema({"C": "binary", "E": ("multinomial", "pqr")})
@@ -110,7 +129,8 @@ def build(table: Table, model: ModelSpec, keep: Sequence[int], coding: Coding) -
     rows = table.complete(model.sample)
     names = column_names(table.schema, model.predictors)
     wanted = [names[i] for i in keep]
-    if all(name in table.codes for name in model.predictors):
+    response: Codes | Floats
+    if all(name in table.codes for name in model.predictors) and _is_small(table, model.response, rows):
         # compressed before it is coded: distinct rows are few, so the columns are made for hundreds instead of a million
         codes, weights = compress(table, (model.response, *model.predictors), rows)
         columns = np.empty((len(weights), len(wanted)))
@@ -122,7 +142,8 @@ def build(table: Table, model: ModelSpec, keep: Sequence[int], coding: Coding) -
         columns = np.empty((rows.n, len(wanted)), order="F")  # columns are filled, centred and used one by one
         for j, (name, level) in enumerate(wanted):
             columns[:, j] = _column(table, name, level, rows.index, coding)
-        response = _take(table.codes[model.response], rows.index)
+        name = model.response
+        response = _take(table.codes[name], rows.index) if name in table.codes else _take(table.numbers[name], rows.index)
     # After the choice of rows and columns, never once for the whole table: the centre is that of the rows of this test, and only that
     # one makes the intercept nearly orthogonal to the slopes.
     if coding.centre_at_site:
@@ -130,8 +151,13 @@ def build(table: Table, model: ModelSpec, keep: Sequence[int], coding: Coding) -
     return Design(columns, response, weights)
 
 
+def _is_small(table: Table, name: str, rows: Rows) -> bool:
+    """True for a discrete variable, and for a count whose values are small enough to be codes."""
+    return name in table.codes or float(_take(table.numbers[name], rows.index).max(initial=0.0)) < SMALL_COUNT
+
+
 def compress(table: Table, names: Sequence[str], rows: Rows) -> tuple[dict[str, Codes], Floats]:
-    """The distinct rows of discrete variables, as codes by name, and how often each occurs.
+    """The distinct rows of discrete variables and small counts, as codes by name, and how often each occurs.
 
     >>> import polars as pl
     >>> schema = Schema({"C": "binary"})
@@ -139,18 +165,22 @@ def compress(table: Table, names: Sequence[str], rows: Rows) -> tuple[dict[str, 
     >>> compress(table, ["C"], table.complete(["C"]))
     ({'C': array([0, 1], dtype=int32)}, array([1., 2.]))
     """
-    sizes = [len(table.schema[name].levels) for name in names]
+    columns: list[Codes] = [
+        _take(table.codes[name], rows.index) if name in table.codes else _take(table.numbers[name], rows.index).astype(np.int32)
+        for name in names
+    ]
+    sizes = [len(table.schema[name].levels) or int(column.max(initial=0)) + 1 for name, column in zip(names, columns, strict=True)]
     cells = 1
     for size in sizes:
         cells *= size
     key = np.zeros(rows.n, dtype=np.int64)
     if cells >= MOST_CELLS:
-        matrix = np.stack([_take(table.codes[name], rows.index) for name in names])
+        matrix = np.stack(columns)
         distinct, counts = np.unique(matrix, axis=1, return_counts=True)
         return {name: distinct[i] for i, name in enumerate(names)}, counts.astype(np.float64)
-    for name, size in zip(names, sizes, strict=True):
+    for column, size in zip(columns, sizes, strict=True):
         key *= size
-        key += _take(table.codes[name], rows.index)
+        key += column
     if cells <= CELLS_PER_ROW * rows.n + FREE_CELLS:
         counts = np.bincount(key, minlength=cells)
         present = np.flatnonzero(counts)
@@ -170,13 +200,15 @@ class CrossProducts:
     """Sums over the complete rows of some variables at one site.
 
     ``levels`` counts the levels of the discrete variables, one after the other; ``nulls`` holds, per discrete variable, the
-    log-likelihood of its own level shares at this site (a model without predictors needs no fit); ``gram`` holds the
-    cross-products of all columns, centred at the site or about the common locations; ``sums`` the column sums about those.
+    log-likelihood of its own level shares at this site (a model without predictors needs no fit); ``counted`` has for each count what
+    :func:`consilience.data.counts.count_sums` says; ``gram`` holds the cross-products of all columns, centred at the site or about the
+    common locations; ``sums`` the column sums about those.
     """
 
     n: int
     levels: Floats
     nulls: Floats
+    counted: Floats
     sums: Floats
     gram: Floats
 
@@ -198,6 +230,15 @@ def cross_products(table: Table, variables: Sequence[str], coding: Coding) -> Cr
     counts = {name: np.bincount(_take(table.codes[name], rows.index), minlength=len(schema[name].levels)) for name in discrete}
     levels = np.concatenate([counts[name] for name in discrete] or [np.empty(0, dtype=np.intp)]).astype(np.float64)
     nulls = np.array([null_loglik(counts[name]) for name in discrete])
+    sites = None if table.site is None else _take(table.codes[table.site], rows.index)
+    counted = np.array(
+        [
+            number
+            for name in variables
+            if schema[name].kind is Kind.COUNT
+            for number in count_sums(_take(table.numbers[name], rows.index), sites, coding.about(name))
+        ]
+    )
     if len(discrete) == len(variables):
         codes, weights = compress(table, variables, rows)
         columns = np.empty((len(weights), len(names)))
@@ -206,7 +247,7 @@ def cross_products(table: Table, variables: Sequence[str], coding: Coding) -> Cr
         if coding.centre_at_site:
             columns = _centre(columns, weights)
         weighted = columns * weights[:, None]
-        return CrossProducts(rows.n, levels, nulls, weighted.sum(axis=0), weighted.T @ columns)
+        return CrossProducts(rows.n, levels, nulls, counted, weighted.sum(axis=0), weighted.T @ columns)
     # Means first, in a pass of their own, then products of what is left. Σxy - nx̄ȳ in one pass would lose all digits of a column whose
     # mean is 10⁸ standard deviations from zero: a time stamp is one.
     gram, sums = np.zeros((len(names), len(names))), np.zeros(len(names))
@@ -221,7 +262,30 @@ def cross_products(table: Table, variables: Sequence[str], coding: Coding) -> Cr
         sums += columns.sum(axis=0)
     if coding.centre_at_site and rows.n:  # what rounding left of the means: second order, so the digits are still there
         gram -= np.outer(sums, sums) / rows.n
-    return CrossProducts(rows.n, levels, nulls, sums, gram)
+    return CrossProducts(rows.n, levels, nulls, counted, sums, gram)
+
+
+def residual_sums(table: Table, model: ModelSpec, keep: Sequence[int], slopes: Floats, coding: Coding) -> Floats:
+    """Of a continuous response at given slopes: Σr², Σr, X'r and ΣX over the complete rows.
+
+    >>> import polars as pl
+    >>> schema = Schema({"A": "continuous", "B": "continuous"})
+    >>> table = Table(pl.DataFrame({"A": [1.0, 0.0, -1.0], "B": [1.0, 1.0, -2.0]}), schema, "muenster")
+    >>> residual_sums(table, ModelSpec("B", ("A",), ("A", "B")), [0], np.array([1.0]), Coding({}))
+    array([2., 0., 1., 0.])
+    """
+    rows = table.complete(model.sample)
+    names = column_names(table.schema, model.predictors)
+    columns = np.empty((rows.n, len(keep) + 1), order="F")
+    for j, (name, level) in enumerate([*(names[i] for i in keep), (model.response, 0)]):
+        columns[:, j] = _column(table, name, level, rows.index, coding)
+    if coding.centre_at_site:
+        columns = _centre(columns, None)
+    X = columns[:, :-1]
+    residual = columns[:, -1] - X @ slopes
+    if coding.centre_at_site and rows.n:
+        residual = residual - residual.mean()  # what rounding left of the means
+    return np.concatenate([[residual @ residual, residual.sum()], residual @ X, X.sum(axis=0)])
 
 
 def null_loglik(counts: NDArray[np.intp] | Floats) -> float:

@@ -32,7 +32,7 @@ class NullColumnError(DataError):
 
 
 class InfiniteValueError(DataError):
-    """An infinite number in a continuous column."""
+    """An infinite number in a column of numbers."""
 
 
 class ClusterError(DataError):

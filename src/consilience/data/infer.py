@@ -1,7 +1,8 @@
 """From a column's type to a variable's kind, and the reason in words.
 
 Float is continuous, boolean binary, integer ordinal, text multinomial, as the paper has it; and as users need it: an integer column
-of zeros and ones is binary, one with more than ten distinct values continuous. What a site's owner declares always wins.
+of zeros and ones is binary, one with more than ten distinct values continuous. What a site's owner declares always wins. A count is never
+inferred: an age in years is an integer too, and no count.
 """
 
 from __future__ import annotations
@@ -9,20 +10,22 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+import numpy as np
 import polars as pl
 
+from consilience.data.counts import check_counts
 from consilience.data.errors import InfiniteValueError, KindError, NullColumnError, UnknownLevelError, UnknownVariableError
 from consilience.data.kinds import Kind, Variable, as_kind, have_natural_order, level_label, sort_levels
 from consilience.data.schema import Declaration
 
-__all__ = ["declare", "labels_of"]
+__all__ = ["declare", "labels_of", "present"]
 
 MOST_INTEGER_LEVELS = 10
 """An integer column with more distinct values than this is continuous unless declared otherwise.
 
 Grades, stages and classes have fewer; ages, counts and readings of instruments have more. Ordinal for all integers, as the paper has it,
 would give an age fifty columns as a predictor and fifty thresholds as a response. An eleven-point scale (0 to 10) falls on the other
-side, and has to be declared; so has a count with few values.
+side, and has to be declared; so has a count, whatever its values.
 """
 
 ONE_VALUE = "one integer only: as at the other sites, if they have more"
@@ -87,7 +90,7 @@ def _declare_one(
 ) -> Declaration:
     # From what is wrong whatever the kind to what is wrong with this kind: no values, no type that can be a variable, then the kind, then
     # its numbers or levels. So the first message is the one to act on.
-    name, values = column.name, _present(column)
+    name, values = column.name, present(column)
     if len(values) == 0:
         raise NullColumnError(
             f"Column {name!r} of {owner!r} has no values at all. Drop the column: the site then counts as not measuring {name!r}."
@@ -96,8 +99,8 @@ def _declare_one(
     chosen, reason = _choose_kind(values, owner, kind, levels, is_ordered=is_ordered)
     if not chosen.is_discrete:
         if levels is not None:
-            raise KindError(f"{name!r} of {owner!r} is declared continuous and given levels {list(levels)}; give one or the other.")
-        _check_numbers(column, owner)
+            raise KindError(f"{name!r} of {owner!r} is declared {chosen.value} and given levels {list(levels)}; give one or the other.")
+        _check_numbers(column, owner, chosen)
         return Declaration(Variable(name, chosen), declared_kind=kind is not None, reason=reason)
     # an Enum declares its categories, also those that no row has here: another site may have them
     if levels is None and isinstance(column.dtype, pl.Enum):
@@ -140,10 +143,25 @@ def _infer_levels(name: str, owner: str, kind: Kind, found: set[str]) -> tuple[s
     return ("0", "1") if kind is Kind.BINARY and found <= {"0", "1"} else sort_levels(found)
 
 
-def _present(column: pl.Series) -> pl.Series:
-    if column.dtype.is_float():
-        column = column.fill_nan(None)
-    return column.drop_nulls()
+def present(column: pl.Series) -> pl.Series:
+    """The values of a column that are there, NaN not among them.
+
+    Parameters
+    ----------
+    column : polars.Series
+
+    Returns
+    -------
+    polars.Series
+
+    Examples
+    --------
+    >>> present(pl.Series([1.0, float("nan"), None])).to_list()
+    [1.0]
+    """
+    # asked first, as it costs nothing: a query takes longer than a short column
+    values = column.drop_nulls() if column.null_count() else column
+    return values.drop_nans() if values.dtype.is_float() and np.isnan(values.to_numpy()).any() else values
 
 
 def labels_of(values: pl.Series) -> set[str]:
@@ -163,7 +181,7 @@ def labels_of(values: pl.Series) -> set[str]:
     >>> sorted(labels_of(pl.Series([1.0, 2.0, None])))
     ['1', '2']
     """
-    return {level_label(value) for value in _present(values).unique().to_list()}
+    return {level_label(value) for value in present(values).unique().to_list()}
 
 
 def _infer(values: pl.Series) -> tuple[Kind, str]:
@@ -179,7 +197,7 @@ def _infer(values: pl.Series) -> tuple[Kind, str]:
         if distinct == 1:
             return (Kind.BINARY if values[0] in (0, 1) else Kind.ORDINAL), ONE_VALUE
         # 1 and 2 stay ordinal: with two levels that is the same model, and no guess is needed
-        if values.is_in([0, 1]).all():
+        if values.min() == 0 and values.max() == 1:
             return Kind.BINARY, "integers 0 and 1"
         if distinct > MOST_INTEGER_LEVELS:
             return Kind.CONTINUOUS, f"integers, {distinct} distinct"
@@ -197,18 +215,20 @@ def _check_type(values: pl.Series, owner: str) -> None:
     )
 
 
-def _check_numbers(column: pl.Series, owner: str) -> None:
+def _check_numbers(column: pl.Series, owner: str, kind: Kind) -> None:
     name = column.name
     try:
         numbers = column.cast(pl.Float64, strict=True)
     except pl.exceptions.PolarsError:
         raise KindError(
-            f"{name!r} of {owner!r} is declared continuous but holds {first_non_number(column)!r}. "
+            f"{name!r} of {owner!r} is declared {kind.value} but holds {first_non_number(column)!r}. "
             f"Declare another kind or convert the column to numbers."
         ) from None
-    n_infinite = int(numbers.is_infinite().sum())
+    n_infinite = int(np.isinf(numbers.to_numpy()).sum())
     if n_infinite:
         raise InfiniteValueError(infinite_message(name, owner, n_infinite))
+    if kind is Kind.COUNT:
+        check_counts(numbers.to_numpy(), name, owner)
 
 
 def first_non_number(column: pl.Series) -> object:

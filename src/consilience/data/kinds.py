@@ -6,6 +6,7 @@ A *kind* says how a variable is modelled when it is the response, and how it is 
 kind         response model              predictor columns
 ===========  ==========================  ==================================
 continuous   Gaussian                    the number itself
+count        Poisson, quasi-likelihood   the number itself
 binary       logit                       0/1
 ordinal      cumulative logit            treatment-coded, one per non-first level
 multinomial  baseline-category logit     treatment-coded, one per non-first level
@@ -40,6 +41,9 @@ class Kind(StrEnum):
         ``"ordinal"``: levels with an order; cumulative logit.
     MULTINOMIAL
         ``"multinomial"``: levels without an order; baseline-category logit.
+    COUNT
+        ``"count"``: how often something happened, 0, 1, 2, …; Poisson mean, with a variance that the data say (quasi-likelihood). Only
+        where it is declared: an integer may be an age, a grade or a code.
 
     Examples
     --------
@@ -51,11 +55,19 @@ class Kind(StrEnum):
     BINARY = "binary"
     ORDINAL = "ordinal"
     MULTINOMIAL = "multinomial"
+    COUNT = "count"
 
     @property
     def is_discrete(self) -> bool:
-        """True for the kinds that have levels, which are all but continuous."""
-        return self is not Kind.CONTINUOUS
+        """True for the kinds that have levels. Continuous variables and counts have none: they are numbers, and one column as a
+        predictor.
+        """
+        return self not in (Kind.CONTINUOUS, Kind.COUNT)
+
+    @property
+    def in_words(self) -> str:
+        """What stands after "is" in a sentence: ``continuous``, ``a count``."""
+        return "a count" if self is Kind.COUNT else self.value
 
 
 def as_kind(value: str | Kind, variable: str) -> Kind:
@@ -129,12 +141,12 @@ class Variable:
     kind : Kind
         How it is modelled.
     levels : tuple of str, default ()
-        If it is discrete, its levels in order; the first is the reference. Empty if it is continuous.
+        If it is discrete, its levels in order; the first is the reference. Empty if it is continuous or a count.
 
     Raises
     ------
     KindError
-        If a continuous variable has levels, or a discrete one has none.
+        If a continuous variable or a count has levels, or a discrete one has none.
     LevelConflictError
         If a level is there twice, or a binary variable has more than two.
 
@@ -151,7 +163,7 @@ class Variable:
     def __post_init__(self) -> None:
         if not self.kind.is_discrete and self.levels:
             raise KindError(
-                f"{self.name!r} is continuous and cannot have levels; got {list(self.levels)}. "
+                f"{self.name!r} is {self.kind.in_words} and cannot have levels; got {list(self.levels)}. "
                 f"Leave the levels out or choose a discrete kind."
             )
         if len(set(self.levels)) != len(self.levels):

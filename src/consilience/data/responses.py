@@ -65,7 +65,7 @@ def n_responses(schema: Schema, name: str, *, features: bool) -> int:
     ([4, 3, 2], 1)
     """
     variable = schema[name]
-    if variable.kind is Kind.CONTINUOUS:
+    if not variable.kind.is_discrete:
         return 1 + (CURVES if features else 0)
     if variable.kind is Kind.ORDINAL:
         return max(len(variable.levels) - 1, 1) if features else 1

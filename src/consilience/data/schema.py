@@ -26,8 +26,8 @@ class Schema(Mapping[str, Variable]):
     Parameters
     ----------
     variables : mapping or iterable of Variable
-        A mapping gives, by name, a kind (``"continuous"``; ``"binary"`` with the levels 0 and 1), a pair of kind and levels, or a
-        :class:`Variable`.
+        A mapping gives, by name, a kind (``"continuous"``; ``"count"``; ``"binary"`` with the levels 0 and 1), a pair of kind and levels,
+        or a :class:`Variable`.
 
     Raises
     ------
@@ -130,8 +130,8 @@ def _unite_one(name: str, held: list[tuple[str, Declaration]]) -> Variable:
     for site, other in firm[1:]:
         if other.variable.kind is not kind:
             raise KindConflictError(
-                f"{name!r} is {kind.value} at {first_site!r} ({first.reason}) "
-                f"but {other.variable.kind.value} at {site!r} ({other.reason}). "
+                f"{name!r} is {kind.in_words} at {first_site!r} ({first.reason}) "
+                f"but {other.variable.kind.in_words} at {site!r} ({other.reason}). "
                 f"Declare one kind at both with kinds={{{name!r}: ...}}, or give the study a schema."
             )
     if not kind.is_discrete:

@@ -9,9 +9,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from consilience.data.counts import check_counts
 from consilience.data.errors import ClusterError, InfiniteValueError, KindError, UnknownLevelError
 from consilience.data.infer import first_non_number, infinite_message, labels_of
-from consilience.data.kinds import Variable, level_label
+from consilience.data.kinds import Kind, Variable, level_label
 from consilience.data.schema import Schema
 
 __all__ = ["Rows", "Table"]
@@ -36,6 +37,8 @@ class Rows:
 class Table:
     """One site's columns, encoded over the study's schema.
 
+    ``site`` names the variable that says which site a row is of, where rows of several are in one table.
+
     >>> from consilience.data.schema import Schema
     >>> schema = Schema({"A": "continuous", "E": ("multinomial", ["p", "q", "r"])})
     >>> table = Table(pl.DataFrame({"A": [1.0, None, 3.0], "E": ["r", "p", "q"]}), schema, "muenster")
@@ -43,8 +46,8 @@ class Table:
     (array([2, 0, 1], dtype=int32), 2)
     """
 
-    def __init__(self, frame: pl.DataFrame, schema: Schema, owner: str, cluster: str | None = None) -> None:
-        self.schema = schema
+    def __init__(self, frame: pl.DataFrame, schema: Schema, owner: str, cluster: str | None = None, *, site: str | None = None) -> None:
+        self.schema, self.site = schema, site
         self.cluster = None if cluster is None else _encode_clusters(frame, schema, owner, cluster)
         self.n_rows = frame.height
         self.numbers: dict[str, Floats] = {}
@@ -58,7 +61,7 @@ class Table:
                 self.codes[name] = _encode_levels(frame[name], variable, owner)
                 gone = self.codes[name] < 0
             else:
-                self.numbers[name] = _encode_numbers(frame[name], owner)
+                self.numbers[name] = _encode_numbers(frame[name], variable, owner)
                 gone = np.isnan(self.numbers[name])
             if gone.any():
                 self._missing[name] = gone
@@ -104,16 +107,18 @@ def _encode_clusters(frame: pl.DataFrame, schema: Schema, owner: str, cluster: s
     return found
 
 
-def _encode_numbers(column: pl.Series, owner: str) -> Floats:
+def _encode_numbers(column: pl.Series, variable: Variable, owner: str) -> Floats:
     try:
         values = column.cast(pl.Float64, strict=True).to_numpy().astype(np.float64)
     except pl.exceptions.PolarsError:
         raise KindError(
-            f"The study says that {column.name!r} is continuous, but {owner!r} holds {first_non_number(column)!r}. "
+            f"The study says that {column.name!r} is {variable.kind.in_words}, but {owner!r} holds {first_non_number(column)!r}. "
             f"Convert the column to numbers at {owner!r} or change the study's schema."
         ) from None
     if np.isinf(values).any():
         raise InfiniteValueError(infinite_message(column.name, owner, int(np.isinf(values).sum())))
+    if variable.kind is Kind.COUNT:
+        check_counts(values, column.name, owner)
     return values
 
 

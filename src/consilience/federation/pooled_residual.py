@@ -129,7 +129,7 @@ class PooledResidual(CITest):
                 return silent_result(question, f"no level of {variable.name} is frequent enough", rows.n, contributors, 0)
             fits.append(fit)
             made.append(found)
-        parts = parts_of(made[0], made[1], numbers=x.kind is y.kind is Kind.CONTINUOUS)
+        parts = parts_of(made[0], made[1], numbers=not (x.kind.is_discrete or y.kind.is_discrete))
         known = self._cluster is None and x.kind in UNORDERED and y.kind in UNORDERED
         plan = Plan(made[0], made[1], parts, known)
         d = made[0].combine.shape[1] * made[1].combine.shape[1]

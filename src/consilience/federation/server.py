@@ -35,9 +35,10 @@ class Server(FederatedTest):
     method : {"fedci", "fisher", "residual"}
         ``"fedci"`` compares nested models that are fitted from sums over clients; ``"fisher"`` combines the p-values of the clients' own
         tests; ``"residual"`` multiplies the residuals of smooth models, which needs neither straight lines nor equal variances.
-    site_effects : {"profiled", "coordinate", "joint", "none"}
+    site_effects : {"profiled", "coordinate", "joint", "none", "random"}
         Where the sites' intercepts live: ``"profiled"`` (each client keeps its own to itself), ``"coordinate"`` (the paper's fedCI-CA),
-        ``"joint"`` (the paper's fedCI: the server sees them) or ``"none"`` (one intercept for all).
+        ``"joint"`` (the paper's fedCI: the server sees them), ``"none"`` (one intercept for all) or ``"random"`` (intercepts from a
+        normal law whose variance is estimated: for many small clients).
     ordinal : {"proportional", "generalized"}
         How ordinal responses are modelled: proportional odds, or slopes of their own for each level.
     ridge : float
@@ -57,6 +58,8 @@ class Server(FederatedTest):
     cluster : str, optional
         With ``method="residual"``: a column whose equal values mark rows that belong together (a ward, a patient with several visits). It
         is no variable of the study, and never leaves a client.
+    small_sample : bool
+        P-values that hold for few rows, and a refusal where no law does. False refers every statistic to the plain χ², as the paper does.
     masking : bool
         The server sees no client's numbers. False is for measurements only.
 
@@ -104,6 +107,7 @@ class Server(FederatedTest):
         site_slopes: bool = DEFAULTS.site_slopes,
         alternatives: str = DEFAULTS.alternatives.value,
         cluster: str | None = DEFAULTS.cluster,
+        small_sample: bool = DEFAULTS.small_sample,
         masking: bool = LOCAL.masking,
     ) -> None:
         self.clients = _checked(clients)
@@ -119,6 +123,7 @@ class Server(FederatedTest):
             site_slopes=site_slopes,
             alternatives=alternatives,
             cluster=cluster,
+            small_sample=small_sample,
         )
         terms = terms_of(settings, masking=check_flag("masking", masking))
         common = _schema(self.clients, schema, settings.cluster)
@@ -178,6 +183,7 @@ def fisher(
     min_rows: int = DEFAULTS.min_rows,
     single_site: str = DEFAULTS.single_site.value,
     on_dropout: str = DEFAULTS.on_dropout.value,
+    small_sample: bool = DEFAULTS.small_sample,
     masking: bool = LOCAL.masking,
 ) -> Server:
     """Fisher's method over the clients' own tests, as a CI test: only p-values are combined.
@@ -188,7 +194,7 @@ def fisher(
         The sites, each with a name of its own.
     schema : Schema or mapping, optional
         The study's variables, declared in advance. By default the union of what the clients hold.
-    site_effects : {"profiled", "coordinate", "joint", "none"}
+    site_effects : {"profiled", "coordinate", "joint", "none", "random"}
         Checked, and without effect: each client tests on its own rows, where there is one intercept.
     ordinal : {"proportional", "generalized"}
         How ordinal responses are modelled.
@@ -202,6 +208,8 @@ def fisher(
         A test that one client alone can do is answered by that client, or not at all.
     on_dropout : {"restart", "stop"}
         When a client vanishes, the batch restarts with the others, or the run stops.
+    small_sample : bool
+        P-values that hold for few rows, and a refusal where no law does. False refers every statistic to the plain χ², as the paper does.
     masking : bool
         The server sees no client's p-values. False is for measurements only.
 
@@ -234,6 +242,7 @@ def fisher(
         min_rows=min_rows,
         single_site=single_site,
         on_dropout=on_dropout,
+        small_sample=small_sample,
         masking=masking,
     )
 
@@ -249,6 +258,7 @@ def pooled(
     site_slopes: bool = DEFAULTS.site_slopes,
     alternatives: str = DEFAULTS.alternatives.value,
     cluster: str | None = DEFAULTS.cluster,
+    small_sample: bool = DEFAULTS.small_sample,
 ) -> Pooled | PooledResidual:
     """The pooled analysis as a CI test: all rows in one place, the site as a factor in every model.
 
@@ -258,9 +268,9 @@ def pooled(
         One for each site.
     schema : Schema or mapping, optional
         The study's variables, declared in advance. By default the union of what the sites hold.
-    site_effects : {"profiled", "coordinate", "joint", "none"} or bool
-        As for :class:`Server`: ``"none"`` leaves the site's factor out. Where all rows are in one place, the other three are one and the
-        same: the site is a factor. True and False say the same, with and without.
+    site_effects : {"profiled", "coordinate", "joint", "none", "random"} or bool
+        As for :class:`Server`: ``"none"`` leaves the site's factor out, ``"random"`` is a mixed model. Where all rows are in one place,
+        the other three are one and the same: the site is a factor. True and False say the same, with and without.
     ordinal : {"proportional", "generalized"}
         How ordinal responses are modelled.
     ridge : float
@@ -273,6 +283,8 @@ def pooled(
         With ``method="residual"``: look for covariance, or for any smooth dependence.
     cluster : str, optional
         With ``method="residual"``: a column whose equal values mark rows that belong together.
+    small_sample : bool
+        As for :class:`Server`.
 
     Returns
     -------
@@ -299,7 +311,7 @@ def pooled(
     clients = _checked(d if isinstance(d, Client) else Client(f"site{i}", d) for i, d in enumerate(data, start=1))
     if isinstance(site_effects, bool):
         site_effects = DEFAULTS.site_effects if site_effects else SiteEffects.NONE
-    chosen = {"method": method, "site_slopes": site_slopes, "alternatives": alternatives, "cluster": cluster}
+    chosen = {"method": method, "site_slopes": site_slopes, "alternatives": alternatives, "cluster": cluster, "small_sample": small_sample}
     settings = settings_of(site_effects=site_effects, ordinal=ordinal, ridge=ridge, **chosen)
     common = _schema(clients, schema, settings.cluster)
     frames = {c.name: c.frame for c in clients}
@@ -310,5 +322,11 @@ def pooled(
     if settings.method is Method.RESIDUAL:
         features = settings.alternatives is Alternatives.SMOOTH
         return PooledResidual(frames, common, slopes=settings.site_slopes, features=features, cluster=settings.cluster)
-    factor = settings.site_effects is not SiteEffects.NONE
-    return Pooled(frames, common, site_factor=factor, ordinal=settings.ordinal, ridge=settings.ridge)
+    return Pooled(
+        frames,
+        common,
+        effects=settings.site_effects,
+        ordinal=settings.ordinal,
+        ridge=settings.ridge,
+        small_sample=settings.small_sample,
+    )

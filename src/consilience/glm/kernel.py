@@ -2,18 +2,19 @@
 
 Conventions, the same in every kernel:
 
-- ``X`` is the site's centred design (n rows, p columns), ``y`` the response codes, ``w`` the row weights.
+- ``X`` is the site's centred design (n rows, p columns), ``y`` the response codes (or the counts), ``w`` the row weights.
 - *Shared* parameters are common to all sites (slopes; for the proportional model also the threshold gaps). *Intercepts* belong to
   the site. A kernel's parameter vector is always (shared, intercepts).
 - ``loglik`` is maximised. ``score`` is its gradient, ``info`` minus its Hessian (observed information, positive semi-definite: all
-  four log-likelihoods are concave).
+  log-likelihoods are concave).
 
 A kernel works in two phases so that a search over intercepts alone stays cheap: :meth:`Kernel.linear` costs O(n p) and depends on
 the shared parameters only; :meth:`Kernel.rows` and :meth:`Kernel.intercept_terms` cost O(n); :meth:`Kernel.full` costs O(n p²).
 Kernels are pure functions of arrays: no options, no environment, no I/O.
 
-Observed and not expected information: for the logit and the multinomial model they are the same; for the two ordinal ones only the observed
-one is minus a second derivative, which is what makes the steps Newton's and the Schur complement the curvature of the profile likelihood.
+Observed and not expected information: for the logit, multinomial and Poisson models they are the same; for the two ordinal ones only the
+observed one is minus a second derivative, which is what makes the steps Newton's and the Schur complement the curvature of the profile
+likelihood.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Evaluation", "Floats", "Kernel", "RowTerms"]
+__all__ = ["Evaluation", "Floats", "Kernel", "RowTerms", "ShiftedKernel"]
 
 Floats = NDArray[np.float64]
 
@@ -35,7 +36,7 @@ class RowTerms:
     """Per-row quantities at one point. ``loglik`` is the plain log-likelihood, ``barrier`` what is added to it (generalized only).
 
     ``slack`` bounds how far the barrier keeps the log-likelihood below its supremum. ``feasible`` is False where some cell
-    probability is not positive; the other fields then mean nothing.
+    probability is not positive, or a mean out of all range; the other fields then mean nothing. ``squares`` is Pearson's sum (counts only).
     """
 
     loglik: float
@@ -43,14 +44,16 @@ class RowTerms:
     barrier: float = 0.0
     slack: float = 0.0
     feasible: bool = True
+    squares: float = 0.0
 
 
 @dataclass(slots=True, eq=False)
 class Evaluation:
-    """Score and information over (shared, intercepts)."""
+    """Score and information over (shared, intercepts), and for counts the gradient of Pearson's sum."""
 
     score: Floats
     info: Floats
+    pull: Floats | None = None
 
 
 class Kernel(ABC):
@@ -59,9 +62,19 @@ class Kernel(ABC):
     n_shared: int
     n_intercepts: int
 
+    @property
+    def places(self) -> NDArray[np.intp]:
+        """Where the intercepts stand among those of a site that has every level."""
+        return np.arange(self.n_intercepts)
+
     @abstractmethod
     def start(self, shared: Floats) -> Floats:
         """Intercepts from which the search over them begins."""
+
+    def closed(self, eta: Floats) -> Floats | None:
+        """The intercepts that maximise the likelihood, where a formula says them; None: they must be searched for."""
+        del eta
+        return None
 
     def repair(self, eta: Floats, intercepts: Floats) -> Floats:
         """Intercepts near the given ones at which every probability is positive."""
@@ -87,3 +100,19 @@ class Kernel(ABC):
     @abstractmethod
     def full(self, terms: RowTerms) -> Evaluation:
         """Score and information of all parameters."""
+
+
+class ShiftedKernel(Kernel):
+    """A kernel with one intercept that can be looked at under many values of it at once, as integration over it needs."""
+
+    @abstractmethod
+    def at_shifts(self, eta: Floats, shared: Floats, intercepts: Floats) -> tuple[Floats, tuple[Floats, ...]]:
+        """The log-likelihood under each intercept, and per-row arrays with one row for each."""
+
+    @abstractmethod
+    def shift_scores(self, arrays: tuple[Floats, ...]) -> tuple[Floats, Floats]:
+        """Under each intercept the score of all parameters, and the information about the intercept."""
+
+    @abstractmethod
+    def averaged(self, arrays: tuple[Floats, ...], weights: Floats) -> RowTerms:
+        """Per-row terms summed over the intercepts with weights: :meth:`full` of them is the sum of informations."""

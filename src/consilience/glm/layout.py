@@ -4,6 +4,7 @@ A site's answer for one model with P parameters is one flat vector of ``4 + P + 
 
     infeasible | objective | barrier | slack | score (P) | upper triangle of the information (P(P+1)/2), row by row
 
+A model of counts has ``1 + P`` more at the end: Pearson's sum Σ (y - μ)²/μ and its gradient, from which the dispersion is estimated.
 Sums of such vectors over sites are again such vectors, and only sums reach the solver. ``infeasible`` counts the sites at which the
 point has a non-positive probability; ``objective`` is log-likelihood plus barrier.
 """
@@ -27,12 +28,14 @@ HEADER = 4
 
 
 class Family(StrEnum):
-    """The response model of an iterative fit."""
+    """The response model of an iterative fit. A Gaussian one is iterative only with random site effects."""
 
+    GAUSSIAN = "gaussian"
     LOGIT = "logit"
     MULTINOMIAL = "multinomial"
     PROPORTIONAL = "proportional"
     GENERALIZED = "generalized"
+    POISSON = "poisson"
 
 
 class Ordinal(StrEnum):
@@ -49,14 +52,24 @@ class SiteEffects(StrEnum):
     COORDINATE = "coordinate"
     JOINT = "joint"
     NONE = "none"
+    RANDOM = "random"
+
+    @property
+    def common(self) -> bool:
+        """True where one intercept (or one set of thresholds) stands in the common parameters, so that columns are not centred at sites."""
+        return self in (SiteEffects.NONE, SiteEffects.RANDOM)
 
 
 def family_of(kind: Kind, n_levels: int, ordinal: Ordinal) -> Family:
-    """The family of a discrete response with ``n_levels`` observed levels; two levels are always a logit.
+    """The family of a response with ``n_levels`` observed levels, or of a number, which has none; two levels are always a logit.
 
     >>> family_of(Kind.ORDINAL, 4, Ordinal.PROPORTIONAL).value, family_of(Kind.MULTINOMIAL, 2, Ordinal.PROPORTIONAL).value
     ('proportional', 'logit')
     """
+    if kind is Kind.COUNT:
+        return Family.POISSON
+    if kind is Kind.CONTINUOUS:
+        return Family.GAUSSIAN
     if n_levels == 2:  # with two levels all four models are the same one, and the logit is the cheapest to fit
         return Family.LOGIT
     return Family.MULTINOMIAL if kind is Kind.MULTINOMIAL else Family(ordinal.value)
@@ -64,7 +77,7 @@ def family_of(kind: Kind, n_levels: int, ordinal: Ordinal) -> Family:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A model's size: its family, its columns, its observed response levels.
+    """A model's size: its family, its columns, its observed response levels (none for numbers).
 
     >>> Shape(Family.PROPORTIONAL, 3, 4).n_shared, Shape(Family.MULTINOMIAL, 3, 4).n_intercepts
     (5, 3)
@@ -76,8 +89,10 @@ class Shape:
 
     @property
     def n_shared(self) -> int:
-        """Parameters common to all sites."""
-        if self.family is Family.LOGIT:
+        """Parameters common to all sites, whatever their intercepts are; the precision of a Gaussian is one of them."""
+        if self.family is Family.GAUSSIAN:
+            return self.n_columns + 1
+        if self.family in (Family.LOGIT, Family.POISSON):
             return self.n_columns
         if self.family is Family.PROPORTIONAL:
             return self.n_columns + self.n_levels - 2
@@ -86,32 +101,37 @@ class Shape:
     @property
     def n_intercepts(self) -> int:
         """Intercepts of one site."""
-        return 1 if self.family in (Family.LOGIT, Family.PROPORTIONAL) else self.n_levels - 1
+        return self.slopes_per_column  # a level has either both of its own, or neither
 
     @property
     def slopes_per_column(self) -> int:
         """How many degrees of freedom one column is worth."""
-        return 1 if self.family in (Family.LOGIT, Family.PROPORTIONAL) else self.n_levels - 1
+        return self.n_levels - 1 if self.family in (Family.MULTINOMIAL, Family.GENERALIZED) else 1
+
+    @property
+    def dispersed(self) -> bool:
+        """True where the variance has a factor of its own, which is estimated: counts."""
+        return self.family is Family.POISSON
 
 
 def n_parameters(shape: Shape, effects: SiteEffects, n_sites: int) -> int:
-    """Length of β as the server sees it.
+    """Length of β as the server sees it. Random effects add one standard deviation, the last parameter.
 
-    >>> n_parameters(Shape(Family.LOGIT, 2, 2), SiteEffects.JOINT, 5)
-    7
+    >>> n_parameters(Shape(Family.LOGIT, 2, 2), SiteEffects.JOINT, 5), n_parameters(Shape(Family.LOGIT, 2, 2), SiteEffects.RANDOM, 5)
+    (7, 4)
     """
     if effects is SiteEffects.JOINT:
         return shape.n_shared + n_sites * shape.n_intercepts
-    return shape.n_shared + (shape.n_intercepts if effects is SiteEffects.NONE else 0)
+    return shape.n_shared + (shape.n_intercepts if effects.common else 0) + (effects is SiteEffects.RANDOM)
 
 
-def answer_size(n: int) -> int:
+def answer_size(n: int, *, dispersed: bool = False) -> int:
     """Length of the answer for a model with ``n`` parameters.
 
-    >>> answer_size(2)
-    9
+    >>> answer_size(2), answer_size(2, dispersed=True)
+    (9, 12)
     """
-    return HEADER + n + n * (n + 1) // 2
+    return HEADER + n + n * (n + 1) // 2 + (1 + n if dispersed else 0)
 
 
 @lru_cache(maxsize=256)  # a batch has few different sizes, and asks for each thousands of times
@@ -121,7 +141,7 @@ def _triangle(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Total:
-    """A sum of answers, unpacked."""
+    """A sum of answers, unpacked. ``squares`` is Pearson's sum and ``pull`` its gradient; None where the model has no dispersion."""
 
     infeasible: bool
     objective: float
@@ -129,6 +149,8 @@ class Total:
     slack: float
     score: Floats
     info: Floats
+    squares: float = 0.0
+    pull: Floats | None = None
 
 
 def pack(total: Total) -> Floats:
@@ -139,14 +161,16 @@ def pack(total: Total) -> Floats:
     """
     head = [float(total.infeasible), total.objective, total.barrier, total.slack]
     # Every number is one that may be added over sites: hence a count where a flag would do, and no rank, maximum or ratio anywhere.
-    return np.concatenate([head, total.score, total.info[_triangle(len(total.score))]])
+    tail = np.empty(0) if total.pull is None else np.append(total.squares, total.pull)
+    return np.concatenate([head, total.score, total.info[_triangle(len(total.score))], tail])
 
 
 def unpack(vector: Floats, n: int) -> Total:
     """The parts of an answer, or of a sum of answers, for a model with ``n`` parameters."""
-    info = np.zeros((n, n))
+    info, end = np.zeros((n, n)), answer_size(n)
     rows, columns = _triangle(n)
-    info[rows, columns] = vector[HEADER + n :]
-    info[columns, rows] = vector[HEADER + n :]
+    info[rows, columns] = vector[HEADER + n : end]
+    info[columns, rows] = vector[HEADER + n : end]
+    squares, pull = (float(vector[end]), vector[end + 1 :]) if len(vector) > end else (0.0, None)
     # a count of sites, so one or more means yes; 0.5 asks nothing of its last bit
-    return Total(vector[0] > 0.5, float(vector[1]), float(vector[2]), float(vector[3]), vector[HEADER : HEADER + n], info)
+    return Total(vector[0] > 0.5, float(vector[1]), float(vector[2]), float(vector[3]), vector[HEADER : HEADER + n], info, squares, pull)

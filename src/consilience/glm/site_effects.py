@@ -6,24 +6,31 @@
 ``coordinate``
     α is maximised over at the site; the information that leaves is H_ββ, as if α were known.
 ``joint``
-    α_k stands in the common parameter vector, after the shared parameters, in the block of its site.
+    α_k stands in the common parameter vector, after the shared parameters, in the block of its site. Those at infinity (of levels that the
+    site lacks) keep their places, and nothing is said on them.
 ``none``
     one α for all sites, at the end of the parameter vector.
+``random``
+    α is a common one plus a draw from a normal law, which is integrated out (:mod:`consilience.glm.random_effects`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from consilience.data.design import Design
+from consilience.glm.gaussian import Moments
 from consilience.glm.generalized import Generalized
 from consilience.glm.kernel import Floats, Kernel, RowTerms
-from consilience.glm.layout import Family, Shape, SiteEffects, Total, n_parameters
+from consilience.glm.layout import Family, Shape, SiteEffects, Total, n_parameters, pack
 from consilience.glm.logit import Logit
 from consilience.glm.multinomial import Multinomial
+from consilience.glm.poisson import Poisson
 from consilience.glm.proportional import Proportional
+from consilience.glm.random_effects import marginal
 
 __all__ = ["WarmStart", "answer", "make_kernel"]
 
@@ -43,6 +50,9 @@ ROUNDING = 1e-11
 """A fall of ℓ below this share is rounding, as in :data:`consilience.glm.solver.ROUNDING`."""
 SHORTEST_STEP = 1e-14
 """Halving stops here: less does not move an intercept of ordinary size."""
+LARGEST_SUM = 2.0**60
+"""The most that a number of a count's model may be, divided by the number of sites. Where intercepts are the server's, a step that is too
+long makes means of e³⁰ and more; a number beyond the ring (2⁶²) would close the study for the site, and all it means is "too far"."""
 LARGEST_CORRECTION = 1e-6
 """A last step that would still gain more than this share of ℓ is no end of a search: the search got stuck, and β counts as out of reach.
 The server then shortens its step, as for any point that is not feasible."""
@@ -62,46 +72,85 @@ class WarmStart:
 
 
 def make_kernel(design: Design, shape: Shape, effects: SiteEffects, mu: float) -> Kernel | None:
-    """The kernel of a model at this site, or None where the site's intercepts absorb all it has.
-
-    With intercepts of its own a site whose response never varies is fitted perfectly by α = ±∞ whatever β: it says nothing on β,
-    and contributes exactly nothing.
-    """
-    X, y, w = design.columns, design.response, design.weights
-    # joint and none must keep every parameter that the server's vector has a place for, whatever this site lacks; only a site that
-    # maximises over its intercepts itself may leave out those that are at infinity
-    own = effects in (SiteEffects.PROFILED, SiteEffects.COORDINATE)
+    """The kernel of a model at this site, or None where the site's intercepts absorb all it has."""
+    if shape.family is Family.POISSON:
+        return _counts_kernel(design, effects)
+    X, y, w = design.columns, design.response.astype(np.int32, copy=False), design.weights
+    # With intercepts of its own a site leaves out those that are at infinity. With one for all sites it must keep every parameter that the
+    # server's vector has a place for, whatever this site lacks.
+    own = not effects.common
     present = np.flatnonzero(np.bincount(y, minlength=shape.n_levels))
-    if len(y) == 0 or (own and len(present) < 2):
+    if len(y) == 0 or (own and _absorbed(shape, present)):
         return None
     if shape.family is Family.LOGIT:
         return Logit(X, y, w)
     if shape.family is Family.PROPORTIONAL:
-        return Proportional(X, y, w, shape.n_levels, own_intercept=effects is not SiteEffects.NONE)
+        return Proportional(X, y, w, shape.n_levels, own_intercept=own)
     if shape.family is Family.GENERALIZED:
         if own:
             return Generalized(X, y, w, shape.n_levels, mu, int(present[0]), int(present[-1]))
         return Generalized(X, y, w, shape.n_levels, mu)
     if not own:
         return Multinomial(X, y, w, shape.n_levels, np.arange(shape.n_levels), 0)
-    # the most frequent level as the reference of the intercepts: its count is far from zero, so no log-ratio to it is wild
+    # the most frequent level as the reference of the intercepts: its count is far from zero, so no log-ratio to it is wild. In the server's
+    # vector level 0 has no place, so it is the reference wherever it occurs
     counts = np.bincount(y, weights=w, minlength=shape.n_levels)
-    return Multinomial(X, y, w, shape.n_levels, present, int(np.argmax(counts)))
+    reference = 0 if effects is SiteEffects.JOINT and counts[0] > 0 else int(np.argmax(counts))
+    return Multinomial(X, y, w, shape.n_levels, present, reference)
+
+
+def _absorbed(shape: Shape, present: NDArray[np.intp]) -> bool:
+    """Does α = ±∞ fit the site perfectly whatever the shared parameters are, so that it says nothing on them?
+
+    So it is where the response has one level only, but for one case: with proportional odds a level in the middle has the probability
+    σ(θ_j + α - xβ) - σ(θ_{j-1} + α - xβ), which has its maximum at a finite α, since the gap between the thresholds is common to all sites.
+    """
+    if len(present) > 1:
+        return False
+    return shape.family is not Family.PROPORTIONAL or int(present[0]) in (0, shape.n_levels - 1)
+
+
+def _counts_kernel(design: Design, effects: SiteEffects) -> Kernel | None:
+    """As above: a site where nothing was counted is fitted perfectly by α = -∞, whatever β."""
+    y = design.response.astype(np.float64)
+    if len(y) == 0 or (effects is not SiteEffects.NONE and not y.any()):
+        return None
+    return Poisson(design.columns, y, design.weights, own_centre=effects is SiteEffects.JOINT)
 
 
 def answer(
-    kernel: Kernel | None, shape: Shape, effects: SiteEffects, beta: Floats, site: int, n_sites: int, warm: WarmStart | None
+    kernel: Kernel | Moments | None, shape: Shape, effects: SiteEffects, beta: Floats, site: int, n_sites: int, warm: WarmStart | None
 ) -> tuple[Total, WarmStart | None]:
     """What the site says on a model at β, and the warm start for the next question."""
+    total, warm = _answer(kernel, shape, effects, beta, site, n_sites, warm)
+    return _in_range(total, n_sites) if shape.dispersed else total, warm
+
+
+def _in_range(total: Total, n_sites: int) -> Total:
+    """An answer on counts whose numbers may be summed: as long as every other one, and not feasible where one is out of all range."""
+    size = len(total.score)
+    if total.pull is None or total.infeasible:
+        return replace(total, pull=np.zeros(size))
+    if (np.abs(pack(total)) <= LARGEST_SUM / n_sites).all():
+        return total
+    return Total(True, 0.0, 0.0, 0.0, np.zeros(size), np.zeros((size, size)), 0.0, np.zeros(size))
+
+
+def _answer(
+    kernel: Kernel | Moments | None, shape: Shape, effects: SiteEffects, beta: Floats, site: int, n_sites: int, warm: WarmStart | None
+) -> tuple[Total, WarmStart | None]:
     size = n_parameters(shape, effects, n_sites)
     if kernel is None:
         return Total(False, 0.0, 0.0, 0.0, np.zeros(size), np.zeros((size, size))), None
+    if effects is SiteEffects.RANDOM:
+        return marginal(kernel, beta), None
+    assert isinstance(kernel, Kernel)  # a Gaussian needs no question but with random effects
     if effects in (SiteEffects.PROFILED, SiteEffects.COORDINATE):
         return _profile(kernel, beta, warm, schur=effects is SiteEffects.PROFILED)
-    n_shared, q = shape.n_shared, shape.n_intercepts
-    block = n_shared + (site * q if effects is SiteEffects.JOINT else 0)
-    where = np.concatenate([np.arange(n_shared), np.arange(block, block + q)])
-    shared, intercepts = beta[:n_shared], beta[block : block + q]
+    n_shared = shape.n_shared
+    block = n_shared + (site * shape.n_intercepts if effects is SiteEffects.JOINT else 0)
+    where = np.concatenate([np.arange(n_shared), block + kernel.places])
+    shared, intercepts = beta[:n_shared], beta[where[n_shared:]]
     terms = kernel.rows(kernel.linear(shared), shared, intercepts)
     score, info = np.zeros(size), np.zeros((size, size))
     if not terms.feasible:
@@ -109,7 +158,11 @@ def answer(
     evaluation = kernel.full(terms)
     score[where] = evaluation.score
     info[np.ix_(where, where)] = evaluation.info
-    return Total(False, terms.loglik + terms.barrier, terms.barrier, terms.slack, score, info), None
+    pull = None
+    if evaluation.pull is not None:
+        pull = np.zeros(size)
+        pull[where] = evaluation.pull
+    return Total(False, terms.loglik + terms.barrier, terms.barrier, terms.slack, score, info, terms.squares, pull), None
 
 
 def _profile(kernel: Kernel, shared: Floats, warm: WarmStart | None, *, schur: bool) -> tuple[Total, WarmStart | None]:
@@ -134,12 +187,16 @@ def _profile(kernel: Kernel, shared: Floats, warm: WarmStart | None, *, schur: b
     score = g_b - h_ba @ last_step
     info = h_bb + h_ba @ slope if schur else h_bb
     # only the upper triangle travels: a matrix that is symmetric up to rounding alone would lose half of what it says
-    total = Total(False, objective, terms.barrier, terms.slack, score, 0.5 * (info + info.T))
+    pull = None if evaluation.pull is None else evaluation.pull[:p] + slope.T @ evaluation.pull[p:]  # along the maximum over α
+    total = Total(False, objective, terms.barrier, terms.slack, score, 0.5 * (info + info.T), terms.squares, pull)
     return total, WarmStart(shared, intercepts + last_step, slope)
 
 
 def _search(kernel: Kernel, eta: Floats, shared: Floats, warm: WarmStart | None) -> tuple[Floats, RowTerms]:
-    """The intercepts that maximise the likelihood at fixed shared parameters, from the last ones if there are any."""
+    """The intercepts that maximise the likelihood at fixed shared parameters, by a formula or from the last ones if there are any."""
+    exact = kernel.closed(eta)
+    if exact is not None:
+        return exact, kernel.rows(eta, shared, exact)
     intercepts = kernel.start(shared) if warm is None else warm.predict(shared)
     terms = kernel.rows(eta, shared, intercepts)
     if not terms.feasible:

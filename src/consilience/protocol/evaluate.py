@@ -8,10 +8,13 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
-from consilience.data.design import Coding, ModelSpec, build, n_columns
+from consilience.data.design import Coding, ModelSpec, build, column_names, cross_products, n_columns
+from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
 from consilience.data.table import Table
+from consilience.glm.gaussian import Moments
 from consilience.glm.kernel import Floats, Kernel
 from consilience.glm.layout import Family, Ordinal, Shape, SiteEffects, Total, answer_size, family_of, n_parameters, pack, unpack
 from consilience.glm.site_effects import WarmStart, answer, make_kernel
@@ -26,9 +29,15 @@ from consilience.wording import counted
 
 __all__ = ["Evaluate", "ModelAsk"]
 
+_FALLBACK = {SiteEffects.COORDINATE: SiteEffects.PROFILED}
+"""Where steps by coordinates do not converge, the server may ask for the profiled information: a sum of the same kind on the same rows."""
+
 
 class ModelAsk(msgspec.Struct, frozen=True):
-    """One model at one β. ``keep`` are its estimable columns, ``levels`` the response levels that occur in the study's sample."""
+    """One model at one β. ``keep`` are its estimable columns, ``levels`` the response levels that occur in the study's sample.
+
+    A count has no levels.
+    """
 
     response: str
     predictors: tuple[str, ...]
@@ -80,9 +89,12 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
     def _n_parameters(self, model: ModelAsk, schema: Schema) -> int:
         return n_parameters(model.shape(schema, self.ordinal), self.effects, self.n_sites)
 
+    def _size(self, model: ModelAsk, schema: Schema) -> int:
+        return answer_size(self._n_parameters(model, schema), dispersed=model.shape(schema, self.ordinal).dispersed)
+
     def length(self, schema: Schema) -> int:
         """The models, one after the other."""
-        return sum(answer_size(self._n_parameters(model, schema)) for model in self.models)
+        return sum(self._size(model, schema) for model in self.models)
 
     def samples(self) -> tuple[VariableSet, ...]:
         """The samples of the models, each once."""
@@ -99,7 +111,7 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
         guard.moves_columns(moved=self.locations is not None)
         for variables in self.samples():
             guard.allows_sum(variables)
-        if self.effects is not guard.terms.effects:
+        if self.effects not in (guard.terms.effects, _FALLBACK.get(guard.terms.effects)):
             raise WrongTermsError(f"The study's site effects are {guard.terms.effects}; got {self.effects}.")
         if self.n_sites != len(guard.members):
             raise WrongTermsError(f"The roster has {len(guard.members)} sites; got a request for {self.n_sites}.")
@@ -126,7 +138,7 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
     def _check_model(self, model: ModelAsk, guard: Guard) -> None:
         key = (model.response, model.predictors, model.sample, model.keep, model.levels)
         if key not in guard.passed:  # a model's design stays the same over all its steps
-            _check_design(model, guard)
+            _check_design(model, guard, self.effects)
             guard.passed.add(key)
         schema = guard.table.schema
         wanted = self._n_parameters(model, schema)
@@ -142,7 +154,7 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
         seen: dict[Any, Floats] = {}  # for this request only: warm starts make the next answer at the same point a little better
         for model in self.models:
             if not table.holds(model.sample):
-                parts.append(np.zeros(answer_size(self._n_parameters(model, table.schema))))
+                parts.append(np.zeros(self._size(model, table.schema)))
                 continue
             key = (model.response, model.predictors, table.complete(model.sample).key, model.keep, model.levels)
             point = (key, model.beta, model.mu)
@@ -155,9 +167,9 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
         """The sums of the models, in their order."""
         found, position = list[Total](), 0
         for model in self.models:
-            n = self._n_parameters(model, schema)
-            found.append(unpack(total[position : position + answer_size(n)], n))
-            position += answer_size(n)
+            size = self._size(model, schema)
+            found.append(unpack(total[position : position + size], self._n_parameters(model, schema)))
+            position += size
         return found
 
     def words(self) -> str:
@@ -170,7 +182,7 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
         return f"log-likelihood, score and information of {counted(len(self.models), 'model')} of {', '.join(responses) or 'nothing'}"
 
 
-def _check_design(model: ModelAsk, guard: Guard) -> None:
+def _check_design(model: ModelAsk, guard: Guard, effects: SiteEffects) -> None:
     """A model that the study can have asked for, written in the one way there is: a question in another guise is the same question."""
     schema = guard.table.schema
     guard.knows((model.response, *model.predictors))
@@ -180,10 +192,13 @@ def _check_design(model: ModelAsk, guard: Guard) -> None:
     if not set(model.sample) >= {model.response, *model.predictors}:
         raise OutsideSchemaError(f"A model's sample must be complete on its variables; got {', '.join(model.sample)}.")
     response = schema[model.response]
-    if not response.kind.is_discrete:
+    if response.kind is Kind.CONTINUOUS and effects is not SiteEffects.RANDOM:
         raise OutsideSchemaError(f"{model.response!r} is continuous and needs no model to be evaluated; its cross-products say all.")
     in_order = all(a < b for a, b in zip(model.levels, model.levels[1:], strict=False))
-    if len(model.levels) < 2 or not in_order or model.levels[0] < 0 or model.levels[-1] >= len(response.levels):
+    if not response.kind.is_discrete:
+        if model.levels:
+            raise OutsideSchemaError(f"{model.response!r} is a number and has no levels; got {list(model.levels)}.")
+    elif len(model.levels) < 2 or not in_order or model.levels[0] < 0 or model.levels[-1] >= len(response.levels):
         raise OutsideSchemaError(f"{model.response!r} has the levels 0 to {len(response.levels) - 1}; got {list(model.levels)}.")
     width = n_columns(schema, model.predictors)
     increasing = all(a < b for a, b in zip(model.keep, model.keep[1:], strict=False))
@@ -209,7 +224,8 @@ class _Bench:
 
     table: Table
     room: int
-    kernels: dict[Any, Kernel | None] = field(default_factory=dict)
+    kernels: dict[Any, Kernel | Moments | None] = field(default_factory=dict)
+    samples: dict[Any, tuple[int, Floats, Floats]] = field(default_factory=dict)
     used: int = 0
     run: int | None = None
     warm: dict[Any, WarmStart | None] = field(default_factory=dict)
@@ -220,7 +236,7 @@ class _Bench:
             return
         self.run, self.warm = run, {}
         if self.used > self.room // 2:
-            self.kernels, self.used = {}, 0
+            self.kernels, self.samples, self.used = {}, {}, 0
 
     def evaluate(self, model: ModelAsk, request: Evaluate, site: int, key: Any) -> Floats:
         """One model's part of the answer."""
@@ -229,22 +245,43 @@ class _Bench:
         total, self.warm[key] = answer(kernel, shape, request.effects, model.point, site, request.n_sites, self.warm.get(key))
         return pack(total)
 
-    def _kernel(self, model: ModelAsk, shape: Shape, request: Evaluate, key: Any) -> Kernel | None:
+    def _kernel(self, model: ModelAsk, shape: Shape, request: Evaluate, key: Any) -> Kernel | Moments | None:
         coding = Coding(request.exponents, request.locations)
         locations = None if coding.locations is None else tuple(sorted(coding.locations.items()))
         full_key = (key, shape, request.effects, model.mu, tuple(sorted(coding.exponents.items())), locations)
         if full_key in self.kernels:
             return self.kernels[full_key]
+        if shape.family is Family.GAUSSIAN:
+            moments = self.kernels[full_key] = self._moments(model, coding)
+            return moments
         design = build(self.table, model.spec, model.keep, coding)
-        code = np.full(len(self.table.schema[model.response].levels), -1, dtype=np.int32)
-        code[list(model.levels)] = np.arange(len(model.levels), dtype=np.int32)
-        response = code[design.response]
-        if (response < 0).any():
-            raise OutsideSchemaError(f"The levels of {model.response!r} in a model must be all that occur in its sample.")
-        kernel = make_kernel(replace(design, response=response), shape, request.effects, model.mu)
+        if model.levels:
+            design = replace(design, response=self._recoded(model, design.response))
+        kernel = make_kernel(design, shape, request.effects, model.mu)
         # four times the design: itself, and what a kernel derives from it; 512 bytes for what Python adds to each
         size = 4 * design.nbytes + 512
         if self.used + size <= self.room:
             self.kernels[full_key] = kernel
             self.used += size
         return kernel
+
+    def _recoded(self, model: ModelAsk, response: NDArray[Any]) -> NDArray[np.int32]:
+        """Codes among the levels that occur."""
+        code = np.full(len(self.table.schema[model.response].levels), -1, dtype=np.int32)
+        code[list(model.levels)] = np.arange(len(model.levels), dtype=np.int32)
+        found: NDArray[np.int32] = code[response]
+        if (found < 0).any():
+            raise OutsideSchemaError(f"The levels of {model.response!r} in a model must be all that occur in its sample.")
+        return found
+
+    def _moments(self, model: ModelAsk, coding: Coding) -> Moments:
+        """What a Gaussian model needs of this site's rows: cross-products about its own means, and sums about the common locations."""
+        key = (self.table.complete(model.sample).key, model.sample, tuple(sorted(coding.exponents.items())))
+        if key not in self.samples:  # all models of a sample are parts of the same cross-products
+            inner = cross_products(self.table, model.sample, Coding(coding.exponents))
+            self.samples[key] = (inner.n, inner.gram, cross_products(self.table, model.sample, coding).sums)
+        n, gram, sums = self.samples[key]
+        names = column_names(self.table.schema, model.sample)
+        place = {name: i for i, name in enumerate(names)}
+        predictors = column_names(self.table.schema, model.predictors)
+        return Moments.of(n, gram, sums, [place[predictors[j]] for j in model.keep], place[model.response, 0])

@@ -79,7 +79,7 @@ class Grid(Request, frozen=True, tag="grid"):
 
     def check(self, guard: Guard) -> None:
         """Ascending bounds of continuous variables, few enough for the rows, and those of the first time."""
-        guard.knows_continuous({cells.variable for cells in self.cells})
+        guard.knows_numbers({cells.variable for cells in self.cells})
         guard.knows(self.levels)
         for name in self.levels:
             if guard.table.schema[name].kind is not Kind.ORDINAL:

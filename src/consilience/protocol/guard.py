@@ -19,11 +19,10 @@ from hashlib import sha256
 import numpy as np
 
 from consilience.citest.question import Question
-from consilience.data.kinds import Kind
 from consilience.data.responses import Coded
 from consilience.data.spline import LADDER
 from consilience.data.table import Table
-from consilience.glm.layout import Ordinal, SiteEffects
+from consilience.glm.layout import Ordinal
 from consilience.protocol.errors import (
     DisclosureError,
     FalseCountsError,
@@ -93,25 +92,27 @@ class Guard:
         if len(set(names)) < len(names):
             raise OutsideSchemaError(f"A variable may stand once in a set; got {', '.join(names)}.")
 
-    def knows_continuous(self, names: Iterable[str]) -> None:
-        """Continuous variables of the study, each once."""
+    def knows_numbers(self, names: Iterable[str]) -> None:
+        """Continuous variables and counts of the study, each once."""
         names = tuple(names)
         self.knows(names)
         for name in names:
-            if self.table.schema[name].kind is not Kind.CONTINUOUS:
-                raise OutsideSchemaError(f"{name!r} is {self.table.schema[name].kind.value} in this study, not continuous.")
+            if self.table.schema[name].kind.is_discrete:
+                raise OutsideSchemaError(f"{name!r} is {self.table.schema[name].kind.value} in this study, not continuous and no count.")
 
     def knows_questions(self, questions: Iterable[Question]) -> None:
         """Questions over variables of the study."""
         for question in questions:
             self.knows((question.x, question.y, *question.given))
 
-    def fits_like(self, ordinal: Ordinal, ridge: float | None = None) -> None:
-        """Models as agreed: how ordinal responses are modelled, and the ridge where the site itself fits."""
+    def fits_like(self, ordinal: Ordinal, ridge: float | None = None, *, small_sample: bool | None = None) -> None:
+        """Models as agreed: how ordinal responses are modelled, and, where the site itself fits, the ridge and the laws."""
         if ordinal is not self.terms.ordinal:
             raise WrongTermsError(f"The study models ordinal responses as {self.terms.ordinal}; got {ordinal}.")
         if ridge is not None and ridge != self.terms.ridge:
             raise WrongTermsError(f"The study's ridge is {self.terms.ridge}; got {ridge}.")
+        if small_sample is not None and small_sample != self.terms.small_sample:
+            raise WrongTermsError(f"The study's small_sample is {self.terms.small_sample}; got {small_sample}.")
 
     def not_too_large(self, sets: Iterable[VariableSet]) -> None:
         """No test given more variables than agreed: two are tested, the others are the conditioning set."""
@@ -131,7 +132,7 @@ class Guard:
 
     def moves_columns(self, *, moved: bool) -> None:
         """No common locations but where agreed, and then always."""
-        common = self.terms.effects is SiteEffects.NONE
+        common = self.terms.effects.common
         if moved != common:
             raise WrongTermsError(
                 f"With site effects {self.terms.effects} columns are {'' if common else 'not '}moved by common locations."
@@ -140,7 +141,7 @@ class Guard:
     def keeps_units(self, exponents: dict[str, int]) -> None:
         """Units are those of the first request: another unit would be another guise of the same question."""
         for name, exponent in exponents.items():
-            self.knows_continuous((name,))
+            self.knows_numbers((name,))
             if abs(exponent) > MOST_EXPONENT:
                 raise WrongShapeError(f"A unit's exponent must lie within ±{MOST_EXPONENT}; got {exponent} for {name!r}.")
         if self.history.exponents is None:
@@ -151,7 +152,7 @@ class Guard:
     def keeps_locations(self, locations: dict[str, float] | None) -> None:
         """Locations are those of the first request, for the same reason."""
         for name, location in (locations or {}).items():
-            self.knows_continuous((name,))
+            self.knows_numbers((name,))
             if not math.isfinite(location):
                 raise WrongShapeError(f"A location must be a finite number; got {location} for {name!r}.")
         if not self.history.located:
@@ -176,7 +177,7 @@ class Guard:
     def reads_coding(self, coded: Coded) -> None:
         """Knots and scores of variables of the study, as many as there must be. Before anything is made of them."""
         for name, knots in coded.knots.items():
-            self.knows_continuous((name,))
+            self.knows_numbers((name,))
             ladder = np.array(knots.ladder)
             if len(ladder) != LADDER + 1 or not np.isfinite(ladder).all() or (np.diff(ladder) < 0).any():
                 raise WrongShapeError(f"Knots of {name!r} must be {LADDER + 1} finite numbers in ascending order.")

@@ -9,6 +9,7 @@ from consilience.glm.kernel import Floats
 from consilience.protocol.desk import Desk
 from consilience.protocol.guard import Guard
 from consilience.protocol.request import Request, VariableSet
+from consilience.protocol.units import near
 from consilience.settings.choices import Method
 from consilience.wording import counted
 
@@ -16,7 +17,7 @@ __all__ = ["Locate"]
 
 
 class Locate(Request, frozen=True, tag="locate"):
-    """Per continuous variable: (rows, sum in units of two to its exponent).
+    """Per continuous variable or count: (rows, sum in units of two to its exponent).
 
     With site effects every site centres its own columns, and nobody needs to know where. Without them a column far from zero loses digits
     when it is squared, so all sites move it by the same mean.
@@ -34,8 +35,10 @@ class Locate(Request, frozen=True, tag="locate"):
         return tuple((name,) for name in self.variables)
 
     def check(self, guard: Guard) -> None:
-        """Continuous variables of the study, where it has agreed on common locations, in its units, and over enough sites and rows."""
-        guard.knows_continuous(self.variables)
+        """Continuous variables and counts of the study, where it has agreed on common locations, in its units, and over enough sites and
+        rows.
+        """
+        guard.knows_numbers(self.variables)
         guard.is_method(Method.FEDCI)
         guard.moves_columns(moved=True)
         for variables in self.samples():
@@ -43,11 +46,10 @@ class Locate(Request, frozen=True, tag="locate"):
         guard.keeps_units(self.exponents)
 
     def answer(self, desk: Desk, site: int) -> Floats:
-        """Counts and sums of what is not missing."""
+        """Counts and sums of what is not missing, without values far outside: any point near the others will do."""
         answer: list[float] = []
         for name in self.variables:
-            values = desk.table.numbers.get(name, np.empty(0))
-            values = values[~np.isnan(values)]
+            values = near(desk.table.numbers.get(name, np.empty(0)))
             answer += [float(len(values)), float(np.ldexp(values, -self.exponents.get(name, 0)).sum())]
         return np.array(answer)
 
@@ -65,6 +67,6 @@ class Locate(Request, frozen=True, tag="locate"):
         """What is asked for, in words.
 
         >>> Locate(("A",), {}).words()
-        'counts and sums of 1 continuous variable: A'
+        'numbers of rows and sums of 1 variable: A'
         """
-        return f"counts and sums of {counted(len(self.variables), 'continuous variable')}: {', '.join(self.variables)}"
+        return f"numbers of rows and sums of {counted(len(self.variables), 'variable')}: {', '.join(self.variables)}"

@@ -102,7 +102,7 @@ class Place(Request, frozen=True, tag="place"):
 
     def check(self, guard: Guard) -> None:
         """Continuous variables of the study, for tests of residuals, in its units, and over enough sites and rows."""
-        guard.knows_continuous(self.variables)
+        guard.knows_numbers(self.variables)
         guard.is_method(Method.RESIDUAL)
         for variables in self.samples():
             guard.allows_sum(variables)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from consilience.citest.combine import chi2_sf
+from consilience.citest.laws import Law, tail
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult, Direction, silent
 from consilience.data.design import Coding, column_names, cross_products, n_columns, null_loglik
+from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import Ordinal
@@ -28,12 +29,16 @@ CONSTANT = 1e-24
 (A column of doubles can be told from a constant down to relative differences of 1e-16, which is 1e-32 in squares; sums of a million rows
 lose some of that.)"""
 
+NO_VARIATION = 0.5
+"""Two rows of two levels have the log-likelihood 2 log ½ = -1.39 under their own shares, and no rows that vary have more."""
+
 
 class Products(Request, frozen=True, tag="products"):
     """Cross-products of all columns, per variable set.
 
-    n, level counts, log-likelihoods of discrete variables without predictors, column sums, upper triangle of the cross-products.
-    Then, per question of ``alone``, an :class:`AloneAnswer` from the one site that can answer it and zeros from all others.
+    n, level counts, log-likelihoods of discrete variables without predictors, two numbers per count (its log-likelihood without predictors,
+    the degrees of freedom that this leaves), column sums, upper triangle of the cross-products. Then, per question of ``alone``, an
+    :class:`AloneAnswer` from the one site that can answer it and zeros from all others.
 
     >>> Products((("A", "C"),), {}, alone=(Question("C", "B"),)).samples()
     (('A', 'C'), ('B', 'C'))
@@ -45,6 +50,7 @@ class Products(Request, frozen=True, tag="products"):
     alone: tuple[Question, ...] = ()
     ordinal: Ordinal = Ordinal.PROPORTIONAL
     ridge: float = 0.0
+    small_sample: bool = True
 
     def length(self, schema: Schema) -> int:
         """The sets, one after the other, then the questions for a site alone."""
@@ -62,7 +68,7 @@ class Products(Request, frozen=True, tag="products"):
         for variables in self.sets:
             guard.knows(variables)
         guard.knows_questions(self.alone)
-        guard.fits_like(self.ordinal, self.ridge)
+        guard.fits_like(self.ordinal, self.ridge, small_sample=self.small_sample)
         guard.not_too_large(self.samples())
         guard.is_method(Method.FEDCI)
         guard.moves_columns(moved=self.locations is not None)
@@ -84,7 +90,8 @@ class Products(Request, frozen=True, tag="products"):
             # log-likelihoods of the models without predictors ride along: the site has its level counts at hand, and whoever has them as
             # a sum over sites only could not tell them (each site has shares of its own)
             found = cross_products(table, variables, coding)
-            parts += [np.array([float(found.n)]), found.levels, found.nulls, found.sums, found.gram[np.triu_indices(len(found.sums))]]
+            triangle = found.gram[np.triu_indices(len(found.sums))]
+            parts += [np.array([float(found.n)]), found.levels, found.nulls, found.counted, found.sums, triangle]
         return np.concatenate([*parts, self._answer_alone(desk).ravel()])
 
     def _answer_alone(self, desk: Desk) -> Floats:
@@ -92,7 +99,7 @@ class Products(Request, frozen=True, tag="products"):
         # In the same round and the same vector as the sums, so that nobody sees who answers: a message of its own would show it.
         vector, table = np.zeros((len(self.alone), len(AloneAnswer._fields))), desk.table
         mine = [i for i, q in enumerate(self.alone) if table.holds(q.variables) and table.complete(q.variables).n]
-        results = desk.own_tests(tuple(self.alone[i] for i in mine), self.ordinal, self.ridge)
+        results = desk.own_tests(tuple(self.alone[i] for i in mine), self.ordinal, self.ridge, self.small_sample)
         for i, result in zip(mine, results, strict=True):
             vector[i] = AloneAnswer.of(result)
         return vector
@@ -102,7 +109,9 @@ class Products(Request, frozen=True, tag="products"):
         sets, position = dict[VariableSet, ProductsTotal](), 0
         for variables in self.sets:
             length = products_length(schema, variables)
-            sets[variables] = ProductsTotal.read(total[position : position + length], schema, variables, common=self.locations is not None)
+            sets[variables] = ProductsTotal.read(
+                total[position : position + length], schema, variables, Coding(self.exponents, self.locations)
+            )
             position += length
         numbers = total[position:].reshape(-1, len(AloneAnswer._fields)).tolist()
         return ProductsRead(sets, {q: AloneAnswer(*row) for q, row in zip(self.alone, numbers, strict=True)})
@@ -127,13 +136,16 @@ def products_length(schema: Schema, variables: VariableSet) -> int:
     """
     p = n_columns(schema, variables)
     levels = [len(schema[name].levels) for name in variables if schema[name].kind.is_discrete]
-    return 1 + sum(levels) + len(levels) + p + p * (p + 1) // 2
+    counts = sum(schema[name].kind is Kind.COUNT for name in variables)
+    return 1 + sum(levels) + len(levels) + 2 * counts + p + p * (p + 1) // 2
 
 
 class AloneAnswer(NamedTuple):
     """All that leaves the one site that can do a test: two statistics with their degrees of freedom, and flags.
 
-    ``flags`` adds 1 (converged), 2 (a level is predicted perfectly with y as the response) and 4 (with x as the response).
+    ``flags`` adds 1 (converged), 2 (a level is predicted perfectly with y as the response) and 4 (with x as the response), 8 and 16 (the
+    statistic refers to F, with y and with x), 32 and 64 (it was divided by the dispersion of a count, and then refers to F). ``residual``
+    degrees of freedom are zero where the statistic refers to plain χ².
     """
 
     statistic_y: float
@@ -141,27 +153,34 @@ class AloneAnswer(NamedTuple):
     statistic_x: float
     df_x: float
     flags: float
+    residual_y: float
+    residual_x: float
 
     @staticmethod
     def of(result: CIResult) -> AloneAnswer:
         """Site: pack a result of its own."""
         by_y, by_x = result.directions
-        flags = result.converged + 2 * by_y.separated + 4 * by_x.separated
-        return AloneAnswer(by_y.statistic, by_y.df, by_x.statistic, by_x.df, flags)
+        flags = result.converged + 2 * by_y.separated + 4 * by_x.separated + 8 * (by_y.law == Law.F) + 16 * (by_x.law == Law.F)
+        flags += 32 * (by_y.law == Law.QUASI) + 64 * (by_x.law == Law.QUASI)
+        return AloneAnswer(by_y.statistic, by_y.df, by_x.statistic, by_x.df, flags, by_y.residual_df, by_x.residual_df)
 
-    def directions(self, question: Question) -> tuple[Direction, ...]:
+    def directions(self, question: Question, n: int) -> tuple[Direction, ...]:
         """Server: the two directions again. The log-likelihoods stayed at the site."""
         reason = "the one site that measures these variables cannot tell from its rows"
         found, flags = list[Direction](), round(self.flags)
-        for response, predictor, statistic, df, separated in (
-            (question.y, question.x, self.statistic_y, round(self.df_y), flags & 2),
-            (question.x, question.y, self.statistic_x, round(self.df_x), flags & 4),
+        for response, predictor, statistic, df, residual, bits in (
+            (question.y, question.x, self.statistic_y, round(self.df_y), round(self.residual_y), (2, 8, 32)),
+            (question.x, question.y, self.statistic_x, round(self.df_x), round(self.residual_x), (4, 16, 64)),
         ):
             if df == 0:
-                found.append(silent(response, predictor, reason))
+                found.append(silent(response, predictor, reason, converged=bool(flags & 1)))
             else:
-                p = chi2_sf(statistic, df)
-                found.append(Direction(response, predictor, statistic, df, p, math.nan, math.nan, bool(flags & 1), bool(separated)))
+                law = Law.QUASI if flags & bits[2] else Law.F if flags & bits[1] else Law.SCALED if residual else Law.CHI2
+                p, separated = tail(law, statistic, df, n, residual), bool(flags & bits[0])
+                known = Direction(response, predictor, statistic, df, p, math.nan, math.nan, separated=separated)
+                dispersion = math.nan if law is Law.QUASI else 1.0
+                rows = 0 if law is Law.CHI2 else n
+                found.append(replace(known, dispersion=dispersion, law=law.value, residual_df=residual, rows=rows))
         return tuple(found)
 
 
@@ -174,18 +193,26 @@ class ProductsRead(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProductsTotal:
-    """Summed counts and cross-products of a variable set, addressed by variable."""
+    """Summed counts and cross-products of a variable set, addressed by variable.
+
+    ``degrees`` are, for each count, the rows less the means that were fitted to them (see :func:`consilience.data.counts.count_sums`);
+    ``means`` its mean over all sites, which is known only where sites have no intercepts of their own.
+    ``within`` says of a discrete variable whether it varies within some site.
+    """
 
     n: float
     levels: dict[str, Floats]
     nulls: dict[str, float]
+    within: dict[str, bool]
     gram: Floats
     columns: dict[str, list[int]]
+    degrees: dict[str, float] = field(default_factory=dict)
+    means: dict[str, float] = field(default_factory=dict)
 
     @staticmethod
-    def read(vector: Floats, schema: Schema, variables: VariableSet, *, common: bool) -> ProductsTotal:
-        """One set's part of a sum. Where columns have ``common`` locations (no site effects), they are centred here."""
-        n, position = float(vector[0]), 1
+    def read(vector: Floats, schema: Schema, variables: VariableSet, coding: Coding) -> ProductsTotal:
+        """One set's part of a sum. Where columns have common locations (no site effects), they are centred here."""
+        n, position, common = float(vector[0]), 1, not coding.centre_at_site
         levels: dict[str, Floats] = {}
         for name in variables:
             count = len(schema[name].levels)
@@ -193,9 +220,17 @@ class ProductsTotal:
                 levels[name] = vector[position : position + count]
                 position += count
         nulls = {name: float(vector[position + i]) for i, name in enumerate(levels)}
+        # where each site has one level only, its own shares predict every row: the sum is zero, but for the rounding of a ring
+        within = {name: null < -NO_VARIATION for name, null in nulls.items()}
         if common:  # one intercept for all sites: the null model is that of the summed counts, not the sum of null models
             nulls = {name: null_loglik(counts) for name, counts in levels.items()}
-        position += len(nulls)
+        position += len(levels)
+        counts = [name for name in variables if schema[name].kind is Kind.COUNT]
+        counted = vector[position : position + 2 * len(counts)].reshape(-1, 2)
+        nulls |= {name: float(null) for name, null in zip(counts, counted[:, 0], strict=True)}
+        degrees = {name: float(np.rint(left)) for name, left in zip(counts, counted[:, 1], strict=True)}
+        means: dict[str, float] = {}
+        position += 2 * len(counts)
         names = column_names(schema, variables)
         p = len(names)
         sums = vector[position : position + p]
@@ -207,7 +242,13 @@ class ProductsTotal:
         columns: dict[str, list[int]] = {name: [] for name in variables}
         for i, (name, _) in enumerate(names):
             columns[name].append(i)
-        return ProductsTotal(n, levels, nulls, gram, columns)
+        for name in counts if common and n > 0 else ():
+            rest = float(np.ldexp(sums[columns[name][0]], coding.exponents.get(name, 0)))
+            total = float(np.rint(n * (coding.locations or {}).get(name, 0.0) + rest))  # counts: a whole number
+            nulls[name] += total * math.log(total / n / (coding.about(name) or 1.0)) if total > 0 else 0.0
+            degrees[name] -= 1.0
+            means[name] = total / n
+        return ProductsTotal(n, levels, nulls, within, gram, columns, degrees, means)
 
 
 def _centred(gram: Floats, sums: Floats, n: float) -> Floats:

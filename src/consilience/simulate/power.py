@@ -172,8 +172,8 @@ def power(
     Parameters
     ----------
     effect : float
-        The change of Y's linear predictor per unit of X, or from the first to the last level of a discrete X (levels between have their
-        share; for a multinomial Y it is the effect on its last level against its first).
+        The change of Y's linear predictor per unit of X (per four of a count), or from the first to the last level of a discrete X (levels
+        between have their share; for a multinomial Y it is the effect on its last level against its first).
     kinds : pair of str, default ("continuous", "continuous")
         The kinds of X and Y.
     given : int, default 0

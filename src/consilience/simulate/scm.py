@@ -1,13 +1,15 @@
 """Structural causal models over mixed kinds, with a site that shifts everything (the paper's section IV-A).
 
 Every variable is drawn from a generalized linear model over its parents. A predictor is a number or, for a discrete parent, the columns of
-its treatment coding; every column has a coefficient of its own. With η the sum over parents, and one more term for the site:
+its treatment coding; every column has a coefficient of its own. A count acts as (X - 3)/4, so that coefficients of its usual range have
+effects of the usual size. With η the sum over parents, and one more term for the site:
 
 ===========  ======================================================================================
 continuous   N(η, 1)
 binary       P(1) = 1 / (1 + exp(-η))
 ordinal      P(X ≤ j) = 1 / (1 + exp(η - τ_j)); the four levels are equally probable at η = 0
 multinomial  P(X = j) ∝ exp(η_j), η_1 = 0: each level but the first has coefficients of its own
+count        Poisson(exp(1 + η)), with a mean of e⁶ at most; only where ``kinds`` asks for it
 latent       N(0, 1), whatever the site
 ===========  ======================================================================================
 
@@ -37,7 +39,17 @@ from consilience.simulate.randomness import Seed, generator, logistic, signed_un
 __all__ = ["Model", "random_kinds", "random_model"]
 
 Floats = NDArray[np.float64]
-LEVELS = {Kind.CONTINUOUS: (), Kind.BINARY: ("0", "1"), Kind.ORDINAL: ("1", "2", "3", "4"), Kind.MULTINOMIAL: ("p", "q", "r", "s")}
+LEVELS = {
+    Kind.CONTINUOUS: (),
+    Kind.BINARY: ("0", "1"),
+    Kind.ORDINAL: ("1", "2", "3", "4"),
+    Kind.MULTINOMIAL: ("p", "q", "r", "s"),
+    Kind.COUNT: (),
+}
+DRAWN = (Kind.CONTINUOUS, Kind.BINARY, Kind.ORDINAL, Kind.MULTINOMIAL)
+"""Kinds that are drawn at random: the paper's four."""
+MOST_MEAN = 6.0
+"""The largest logarithm of a count's mean: a chain of counts would know no bounds."""
 THRESHOLDS = [-math.log(3.0), 0.0, math.log(3.0)]
 """Quartiles of the logistic distribution."""
 
@@ -111,10 +123,12 @@ class Model:
         for parent, weights in self.coefficients[name].items():
             given = values[parent]
             # a discrete parent picks its level's row: no matrix product, whose rounding could differ between machines
-            eta = eta + (weights[given] if _is_discrete(self.schema, parent) else given[:, None] * weights[0])
+            eta = eta + (weights[given] if _is_discrete(self.schema, parent) else self._score(parent, given)[:, None] * weights[0])
         kind = self.schema[name].kind if name in self.schema else Kind.CONTINUOUS
         if kind is Kind.CONTINUOUS:
             drawn: NDArray[Any] = eta[:, 0] + rng.standard_normal(n)
+        elif kind is Kind.COUNT:
+            drawn = rng.poisson(np.exp(np.minimum(1.0 + eta[:, 0], MOST_MEAN)))
         elif kind is Kind.MULTINOMIAL:
             gumbel = -np.log(-np.log(np.maximum(rng.random((n, eta.shape[1] + 1)), 1e-300)))
             gumbel[:, 1:] += eta
@@ -123,9 +137,15 @@ class Model:
             drawn = np.digitize(eta[:, 0] + logistic(rng, n), [0.0] if kind is Kind.BINARY else THRESHOLDS)
         return drawn
 
+    def _score(self, name: str, values: NDArray[Any]) -> Floats:
+        """The number that a parent without levels is to its children."""
+        counted = name in self.schema and self.schema[name].kind is Kind.COUNT
+        score: Floats = (values - 3.0) / 4.0 if counted else values
+        return score
+
 
 def random_kinds(names: Sequence[str], seed: Seed, *, continuous: int = 2) -> dict[str, str]:
-    """A kind for each variable, all four equally probable, given that some are continuous.
+    """A kind for each variable, all but counts equally probable, given that some are continuous.
 
     Parameters
     ----------
@@ -152,9 +172,9 @@ def random_kinds(names: Sequence[str], seed: Seed, *, continuous: int = 2) -> di
     """
     if check_number("continuous", continuous, least=0) > len(names):
         raise OptionError(f"At most {len(names)} variables can be continuous; got continuous={continuous}.")
-    rng, kinds = generator(seed), tuple(Kind)
+    rng = generator(seed)
     while True:
-        drawn = [kinds[i] for i in rng.integers(len(kinds), size=len(names)).tolist()]
+        drawn = [DRAWN[i] for i in rng.integers(len(DRAWN), size=len(names)).tolist()]
         if drawn.count(Kind.CONTINUOUS) >= continuous:
             return {name: kind.value for name, kind in zip(names, drawn, strict=True)}
 
@@ -235,9 +255,11 @@ def _is_discrete(schema: Schema, name: str) -> bool:
 
 
 def _column(variable: Variable, values: NDArray[Any]) -> pl.Series:
-    """Values in the type from which the kind would be inferred."""
+    """Values in the type from which the kind would be inferred, where one is: a count must be declared."""
     if variable.kind is Kind.CONTINUOUS:
         return pl.Series(variable.name, values, dtype=pl.Float64)
+    if variable.kind is Kind.COUNT:
+        return pl.Series(variable.name, values, dtype=pl.Int64)
     if variable.kind is Kind.BINARY:
         return pl.Series(variable.name, values.astype(bool))
     if variable.kind is Kind.ORDINAL:

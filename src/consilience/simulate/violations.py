@@ -49,6 +49,11 @@ class Drawn:
         What X and Y are independent given.
     cluster : str, optional
         The column that names the ward of a row.
+
+    Examples
+    --------
+    >>> situation("counts", n=40, seed=1).given
+    ('Z',)
     """
 
     frames: dict[str, pl.DataFrame]

@@ -113,7 +113,7 @@ class _Residuals:
                 sets[tuple(v for v in everything if v != missing)] = None
         sets |= {(name,): None for name in (*self._curved(), *self._scored())}
         new = tuple(s for s in sets if s not in sums.counts)
-        spreads = sums.continuous() if sums.exponents is None else ()
+        spreads = sums.numbers() if sums.exponents is None else ()
         if new or spreads:
             request = Survey(new, spreads)
             sums.take(request.read((yield self._asked(request)), sums.schema))
@@ -122,7 +122,7 @@ class _Residuals:
         """Continuous variables that need knots."""
         sums = self.sums
         names = {name for q in self.questions for name in (q.variables if sums.options.features else q.given)}
-        return [name for name in sorted(names) if sums.schema[name].kind is Kind.CONTINUOUS]
+        return [name for name in sorted(names) if not sums.schema[name].kind.is_discrete]
 
     def _scored(self) -> list[str]:
         """Ordinal variables that need scores."""
@@ -224,7 +224,7 @@ class _Residuals:
             if made is None:
                 return f"no level of {variable.name} is frequent enough: it needs {math.ceil(least)} rows"
             columns.append(made)
-        parts = parts_of(columns[0], columns[1], numbers=x.kind is y.kind is Kind.CONTINUOUS)
+        parts = parts_of(columns[0], columns[1], numbers=not (x.kind.is_discrete or y.kind.is_discrete))
         d = columns[0].combine.shape[1] * columns[1].combine.shape[1]
         if d > MOST_PRODUCTS or max(len(part.products) for part in parts) * ROWS_PER_PRODUCT > n:
             return f"{d} products of residuals are too many for {n:.0f} rows: there should be {ROWS_PER_PRODUCT} rows for each"

@@ -57,7 +57,7 @@ def columns_for(variable: Variable, counts: Floats, least: float, left: Floats, 
 
     ``left`` are the cross-products of its residuals, ``units`` the exponents they are divided by; ``knots`` are given for features.
     """
-    if variable.kind is Kind.CONTINUOUS:
+    if not variable.kind.is_discrete:
         if knots is None:
             return Columns(np.eye(1), 1)
         rough = feature_spline(knots).roughness

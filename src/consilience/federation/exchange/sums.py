@@ -6,12 +6,12 @@ unrestricted one of a test is there when it is the restricted one of the next.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult
 from consilience.data.design import ModelSpec
-from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
 from consilience.federation.exchange.residual_sums import ResidualSums
 from consilience.glm.kernel import Floats
@@ -41,6 +41,7 @@ class FitOptions:
     slopes: bool = DEFAULTS.site_slopes
     features: bool = False
     clustered: bool = False
+    small_sample: bool = DEFAULTS.small_sample
 
 
 @dataclass(slots=True, eq=False)
@@ -48,8 +49,9 @@ class Sums:
     """Schema, options, and what has been learnt.
 
     ``counts`` holds (contributors, rows) per variable set, ``products`` the cross-products, ``fits`` the finished models,
-    ``starts`` where a model's next fit begins, ``combined`` Σ -2 log p of Fisher's method, ``finished`` the results that are there,
-    ``residual`` what tests of residuals have learnt.
+    ``starts`` where a model's next fit begins, ``freedom`` the rank that each predictor adds to a model's information, ``refined`` the
+    models whose residuals were summed, ``combined`` Σ -2 log p of Fisher's method, ``finished`` the results that are there, ``residual``
+    what tests of residuals have learnt. ``rank_of`` replaces ``freedom`` where all rows are at hand.
     """
 
     schema: Schema
@@ -61,6 +63,9 @@ class Sums:
     products: dict[tuple[str, ...], ProductsTotal] = field(default_factory=dict)
     fits: dict[ModelSpec, Fit] = field(default_factory=dict)
     starts: dict[ModelSpec, Floats] = field(default_factory=dict)
+    freedom: dict[ModelSpec, dict[str, int]] = field(default_factory=dict)
+    refined: set[ModelSpec] = field(default_factory=set)
+    rank_of: Callable[[ModelSpec, str, tuple[int, ...]], int] | None = None
     combined: dict[Question, float] = field(default_factory=dict)
     finished: dict[Question, CIResult] = field(default_factory=dict)
     restarted: bool = False
@@ -87,9 +92,9 @@ class Sums:
         if self.exponents is None:
             self.exponents = found.exponents
 
-    def continuous(self) -> tuple[str, ...]:
-        """The continuous variables of the schema."""
-        return tuple(name for name, variable in self.schema.items() if variable.kind is Kind.CONTINUOUS)
+    def numbers(self) -> tuple[str, ...]:
+        """The variables of the schema that are numbers: continuous ones and counts."""
+        return tuple(name for name, variable in self.schema.items() if not variable.kind.is_discrete)
 
     def rows(self, variables: tuple[str, ...]) -> int:
         """Rows complete on ``variables``, over all sites that hold them (which must have been surveyed)."""

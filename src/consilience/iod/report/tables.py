@@ -80,7 +80,7 @@ def ci_rows(found: Discovery, tests: pl.DataFrame, shown: Sequence[bool] | None 
     columns = ("x", "y", "given", "p_value", "n", "contributors", "informative", "reason", "converged")
     seen = [True] * tests.height if shown is None else shown
     for (x, y, given, p, n, sites, informative, reason, converged), visible in zip(tests.select(columns).iter_rows(), seen, strict=True):
-        decision = decision_of(p, found.alpha, informative=informative)
+        decision = decision_of(p, found.alpha, informative=informative and converged)
         note = note_of(reason, converged=converged)
         rows.append(
             el(
@@ -119,8 +119,8 @@ def ci_table(found: Discovery) -> Html:
 
 def decision_counts(found: Discovery) -> dict[str, int]:
     """How many tests ended in which decision."""
-    tests = found.tests.select("p_value", "informative").iter_rows()
-    decisions = [decision_of(p, found.alpha, informative=informative) for p, informative in tests]
+    tests = found.tests.select("p_value", "informative", "converged").iter_rows()
+    decisions = [decision_of(p, found.alpha, informative=informative and converged) for p, informative, converged in tests]
     return {decision: decisions.count(decision) for decision in DECISIONS}
 
 

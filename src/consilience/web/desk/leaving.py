@@ -28,7 +28,7 @@ KINDS = (
         "How well a model fits this site's rows, and in which direction it would fit better: one number, a vector and a matrix a model.",
     ),
     (
-        re.compile(r"^counts and sums of"),
+        re.compile(r"^numbers of rows and sums of"),
         "Counts and sums of numbers",
         "How many values a number has here and their sum, so that all sites measure from the same middle.",
     ),

@@ -104,7 +104,7 @@ class VariablesForm:
                 troubles.append(Trouble(f"levels-{i}", f"Levels of {row.name!r}: {error}"))
                 continue
             if row.kind in KINDS:
-                specs.append(VariableSpec(row.name, Kind(row.kind), () if row.kind == Kind.CONTINUOUS else levels))
+                specs.append(VariableSpec(row.name, Kind(row.kind), levels if Kind(row.kind).is_discrete else ()))
         sets = [[row.name for row in self.rows if row.name and number in row.sets] for number in range(self.sets)]
         if not specs and not troubles:
             troubles.append(Trouble("name-0", "Name at least one variable."))
@@ -119,8 +119,9 @@ class VariablesForm:
             yield Trouble(f"kind-{i}", f"The kind of {row.name!r} is one of {', '.join(KINDS)}.")
         if row.kind in (Kind.ORDINAL, Kind.MULTINOMIAL) and not row.levels:
             yield Trouble(f"levels-{i}", f"{row.name!r} is {row.kind}: name its levels, 2 to {MOST_LEVELS}, with commas between them.")
-        if row.kind == Kind.CONTINUOUS and row.levels:
-            yield Trouble(f"levels-{i}", f"{row.name!r} is continuous and has no levels: take them away, or choose another kind.")
+        if row.kind in KINDS and not Kind(row.kind).is_discrete and row.levels:
+            words = f"{row.name!r} is {Kind(row.kind).in_words} and has no levels: take them away, or choose another kind."
+            yield Trouble(f"levels-{i}", words)
         if not any(number < self.sets for number in row.sets):
             yield Trouble(f"in-{i}-0", f"{row.name!r} is in no set: tick at least one that holds it.")
 

@@ -18,6 +18,11 @@ __all__ = ["change", "one", "review", "show"]
 KINDS = (
     ("", "Decide from the values", "As the list of columns says."),
     (Kind.CONTINUOUS.value, "Continuous", "A number that is measured, such as an age or a blood pressure."),
+    (
+        Kind.COUNT.value,
+        "Count",
+        "How often something happened, such as visits or falls: whole numbers from 0. Never decided from the values, so choose it.",
+    ),
     (Kind.BINARY.value, "Binary", "Two levels, such as yes and no."),
     (Kind.ORDINAL.value, "Ordinal", "Levels with an order, such as stages."),
     (Kind.MULTINOMIAL.value, "Multinomial", "Levels without an order, such as blood groups."),
@@ -129,6 +134,6 @@ def _read(form: Form, table: SiteTable, name: str) -> tuple[Decision, list[Troub
             places[new] = min(places.get(new, 1e9), int(place))
     places.pop("", None)
     ordered = tuple(sorted(places, key=lambda label: places[label]))
-    levels = ordered if kind == Kind.ORDINAL.value or (moved and kind != Kind.CONTINUOUS.value) else ()
+    levels = ordered if kind == Kind.ORDINAL.value or (moved and kind not in (Kind.CONTINUOUS.value, Kind.COUNT.value)) else ()
     kept = table.decision(name)
     return Decision(kind, levels, spelling, form.flag("excluded"), kept.called, form.flag("comma")), troubles

@@ -128,22 +128,30 @@ class Watcher:
 
     def __init__(self, client: httpx.AsyncClient, study: str) -> None:
         self._client, self._page, self._last = client, f"/studies/{study}/progress", ""
-        self.news, self.opened, self.loads, self.over = list[float](), asyncio.Event(), 0, 0.0
+        self.news, self.opened, self.loads, self.failures, self.over = list[float](), asyncio.Event(), 0, 0, 0.0
 
     async def watch(self) -> None:
-        """Until the study is over."""
+        """Until the study is over. What cannot connect tries again, as a person does; the time that it takes counts."""
         while not self.over:
-            reply = await self._client.get(self._page)
-            reply.raise_for_status()
-            self.loads += 1
-            self.news.append(time.time())
-            live = LIVE.search(reply.text)
-            if live is None:
-                self.over = time.time()
-                return
-            self._last = ""
-            while await self._follow(live[1]):
-                await asyncio.sleep(2.0)
+            try:
+                await self._visit()
+            except httpx.TransportError:
+                self.failures += 1
+                await asyncio.sleep(1.0)
+
+    async def _visit(self) -> None:
+        """One page, and what follows on it."""
+        reply = await self._client.get(self._page)
+        reply.raise_for_status()
+        self.loads += 1
+        self.news.append(time.time())
+        live = LIVE.search(reply.text)
+        if live is None:
+            self.over = time.time()
+            return
+        self._last = ""
+        while await self._follow(live[1]):
+            await asyncio.sleep(2.0)
 
     async def _follow(self, address: str) -> bool:
         """Follow the events; True if the connection ended without a word."""

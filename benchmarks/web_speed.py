@@ -128,22 +128,30 @@ class Watcher:
 
     def __init__(self, client: httpx.AsyncClient, study: str) -> None:
         self._client, self._page, self._last = client, f"/studies/{study}/progress", ""
-        self.news, self.opened, self.loads, self.over = list[float](), asyncio.Event(), 0, 0.0
+        self.news, self.opened, self.loads, self.failures, self.over = list[float](), asyncio.Event(), 0, 0, 0.0
 
     async def watch(self) -> None:
-        """Until the study is over."""
+        """Until the study is over. What cannot connect tries again, as a person does; the time that it takes counts."""
         while not self.over:
-            reply = await self._client.get(self._page)
-            reply.raise_for_status()
-            self.loads += 1
-            self.news.append(time.time())
-            live = LIVE.search(reply.text)
-            if live is None:
-                self.over = time.time()
-                return
-            self._last = ""
-            while await self._follow(live[1]):
-                await asyncio.sleep(2.0)
+            try:
+                await self._visit()
+            except httpx.TransportError:
+                self.failures += 1
+                await asyncio.sleep(1.0)
+
+    async def _visit(self) -> None:
+        """One page, and what follows on it."""
+        reply = await self._client.get(self._page)
+        reply.raise_for_status()
+        self.loads += 1
+        self.news.append(time.time())
+        live = LIVE.search(reply.text)
+        if live is None:
+            self.over = time.time()
+            return
+        self._last = ""
+        while await self._follow(live[1]):
+            await asyncio.sleep(2.0)
 
     async def _follow(self, address: str) -> bool:
         """Follow the events; True if the connection ended without a word."""
@@ -179,7 +187,7 @@ class Watched(NamedTuple):
 
 
 async def _watch(server: Server, visitor: Visitor, study: str, watchers: int) -> Watched:
-    """``watchers`` progress pages over a run; the server's memory before, with all, 6 s later, after."""
+    """``watchers`` progress pages over a run; the server's memory before, with all, 6 s later, 4 s after the run."""
     assert server.process is not None
     pid = server.process.pid
     context, limits = client_context((server.home / "tls.crt").read_text()), httpx.Limits(max_connections=None)
@@ -200,6 +208,7 @@ async def _watch(server: Server, visitor: Visitor, study: str, watchers: int) ->
         await asyncio.gather(*tasks)
         end = next(when for when, kind, _ in server.events(study) if kind in ("finished", "failed"))
         cpu = cpu_seconds(pid) - before
+    await asyncio.sleep(4.0)  # what a run has used is given back a second after its end
     used.append(memory(pid))
     told = [[begin, *(when for when in page.news if when > begin)] for page in pages]  # before, there is nothing to tell
     gaps = [later - earlier for times in told for earlier, later in pairwise(times)]

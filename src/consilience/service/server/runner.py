@@ -46,6 +46,8 @@ LAST_LOOK = 1.0
 so, as at any later time; a consent that comes in this second still counts."""
 STAGE_SECONDS = 1.0
 """Between events of one kind of stage: people read them, and each is a commit to disk."""
+TELLING_SECONDS = 1.0
+"""After the end of a run, before its memory is given back: that holds Python's lock for a moment, and pages hear of the end first."""
 T = TypeVar("T")
 _log = logging.getLogger("consilience.server")
 
@@ -257,7 +259,8 @@ class Runner:
         except Exception:  # noqa: BLE001  the thread ends here: nobody else would say it
             _log.exception("a run ended without a word to its study", extra={"study": study})
         finally:
-            give_back()  # first: the run is under way until its memory is free
+            self._closing.wait(TELLING_SECONDS)
+            give_back()  # the run is under way until its memory is free
             self._links.pop(study, None)
             self._asked.pop(study, None)
 

@@ -188,6 +188,7 @@ def imported_files() -> set[Path]:
     return found
 
 
+@pytest.mark.slow
 def test_the_digest_covers_all_that_results_import() -> None:
     missing = imported_files() - set(sources_of(ROOT))
     rooms = {path.relative_to(ROOT).parts[0] for path in missing}

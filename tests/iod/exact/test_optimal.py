@@ -82,7 +82,8 @@ def test_each_graph_tells_what_it_gives_up() -> None:
     assert ties > 0
 
 
-@pytest.mark.parametrize("n", [4, pytest.param(5, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [4, 5])
 def test_without_errors_the_strict_list(n: int) -> None:
     world = WORLDS[n]
     for seed in range(20 if n < 5 else 8):

@@ -64,6 +64,7 @@ def test_auto_is_strict_where_decisions_agree_and_strongest_where_not() -> None:
     assert seen == {Resolve.STRICT, Resolve.STRONGEST}
 
 
+@pytest.mark.slow
 def test_stronger_decisions_are_given_as_reasons() -> None:
     study = RealStudy("anes96", 8)
     found = cs.discover(study.pooled(), alpha=0.05)

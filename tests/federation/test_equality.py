@@ -29,7 +29,9 @@ def assert_same(got: cs.CIResult, wanted: cs.CIResult, tolerance: float = 1e-6) 
         assert (a.response, a.df) == (b.response, b.df)
         assert a.converged
         assert b.converged
-        assert a.statistic == pytest.approx(b.statistic, rel=tolerance, abs=1e-9), f"{got} {a} {b}"
+        # a slope that goes to infinity is followed as far as the likelihood tells, and the rest is a limit: six digits of it are promised
+        within = max(tolerance, 1e-6) if a.separated or b.separated else tolerance
+        assert a.statistic == pytest.approx(b.statistic, rel=within, abs=1e-9), f"{got} {a} {b}"
     assert got.p_value == pytest.approx(wanted.p_value, rel=1e-5)
 
 
@@ -51,7 +53,7 @@ def test_all_variants_equal_the_pooled_analysis(block: int) -> None:
 @pytest.mark.parametrize("block", range(4))
 @pytest.mark.parametrize("shifts", [0.8, 3.0])
 def test_counts_equal_the_pooled_analysis(block: int, shifts: float) -> None:
-    """To 1e-8, the dispersion too, also where means differ by orders of magnitude between sites, or a site counted nothing."""
+    """To 1e-8 (a slope at infinity: 1e-6), the dispersion too, also where means differ by orders of magnitude between sites, or a site counted nothing."""
     for seed in range(3 * block, 3 * block + 3):
         clients = random_study(seed, counts=True, shifts=shifts, constant=0.0)
         asked = questions(seed)

@@ -53,7 +53,7 @@ def test_all_variants_equal_the_pooled_analysis(block: int) -> None:
 @pytest.mark.parametrize("block", range(4))
 @pytest.mark.parametrize("shifts", [0.8, 3.0])
 def test_counts_equal_the_pooled_analysis(block: int, shifts: float) -> None:
-    """To 1e-8 (a slope at infinity: 1e-6), the dispersion too, also where means differ by orders of magnitude between sites, or a site counted nothing."""
+    """To 1e-8 (a slope at infinity: 1e-6), the dispersion too, also where means of sites differ by orders of magnitude or are zero."""
     for seed in range(3 * block, 3 * block + 3):
         clients = random_study(seed, counts=True, shifts=shifts, constant=0.0)
         asked = questions(seed)

@@ -187,7 +187,7 @@ class Watched(NamedTuple):
 
 
 async def _watch(server: Server, visitor: Visitor, study: str, watchers: int) -> Watched:
-    """``watchers`` progress pages over a run; the server's memory before, with all, 6 s later, 4 s after the run."""
+    """``watchers`` progress pages over a run; the server's memory before, with all, 6 s later, 6 s after the run."""
     assert server.process is not None
     pid = server.process.pid
     context, limits = client_context((server.home / "tls.crt").read_text()), httpx.Limits(max_connections=None)
@@ -208,7 +208,7 @@ async def _watch(server: Server, visitor: Visitor, study: str, watchers: int) ->
         await asyncio.gather(*tasks)
         end = next(when for when, kind, _ in server.events(study) if kind in ("finished", "failed"))
         cpu = cpu_seconds(pid) - before
-    await asyncio.sleep(4.0)  # what a run has used is given back a second after its end
+    await asyncio.sleep(6.0)  # what a run has used is given back some seconds after its end
     used.append(memory(pid))
     told = [[begin, *(when for when in page.news if when > begin)] for page in pages]  # before, there is nothing to tell
     gaps = [later - earlier for times in told for earlier, later in pairwise(times)]

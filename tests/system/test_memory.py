@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
-from tests.system.crowd import gauge, memory, wave
-from tests.system.processes import Server, running, until
+from consilience.service.server.runner import KEEPING_SECONDS
+from tests.system.crowd import memory, wave
+from tests.system.processes import Server, running
 
 MIB = 1 << 20
 VARIABLES = 24
@@ -33,7 +35,7 @@ def run(server: Server, folder: Path) -> tuple[int, int]:
     """One study from its start to its end; the most memory of the server meanwhile, and what it has afterwards."""
     assert server.process is not None
     seen = wave(server, folder, [chains()], [NOTHING], processes=1, max_given=1, resolve="strict", limit=1, time_limit=1.0)
-    until(lambda: gauge(server, "consilience_runs_active") == 0)
+    time.sleep(2 * KEEPING_SECONDS)
     return seen.peak, memory(server.process.pid)
 
 

@@ -11,9 +11,10 @@ import ctypes
 import gc
 import logging
 import sys
+import threading
 from functools import cache
 
-__all__ = ["give_back"]
+__all__ = ["Housekeeping", "give_back"]
 
 _log = logging.getLogger("consilience.server")
 
@@ -26,6 +27,43 @@ def give_back() -> None:
     gc.collect()
     if (trim := _trim()) is not None:
         trim(0)
+
+
+class Housekeeping:
+    """Gives memory back some ``seconds`` after it was asked to, once for all who asked meanwhile.
+
+    Not at once: it holds Python's lock for a moment, in which whoever waits for the work would not hear that it is done.
+
+    >>> keeping = Housekeeping(0.0)
+    >>> keeping.soon()
+    >>> keeping.close()
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds, self._lock = seconds, threading.Lock()
+        self._timer: threading.Timer | None = None
+        self._closed = False
+
+    def soon(self) -> None:
+        """Work that took memory is done. From any thread."""
+        with self._lock:
+            if self._timer is None and not self._closed:
+                self._timer = threading.Timer(self._seconds, self._work)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def _work(self) -> None:
+        with self._lock:
+            self._timer = None
+        give_back()
+
+    def close(self) -> None:
+        """The process ends: nothing is to be given back any more."""
+        with self._lock:
+            self._closed, timer = True, self._timer
+        if timer is not None:
+            timer.cancel()
+            timer.join()
 
 
 @cache

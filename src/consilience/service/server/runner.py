@@ -29,7 +29,7 @@ from consilience.protocol.handshake import Closing, Proposal
 from consilience.secagg.ring import WORD_BYTES
 from consilience.service.contract import Contract
 from consilience.service.errors import LifeCycleError, RunCancelledError, RunInterruptedError
-from consilience.service.memory import give_back
+from consilience.service.memory import Housekeeping
 from consilience.service.server.hub import Hub, SocketLinks
 from consilience.service.server.metrics import Metrics
 from consilience.service.server.result_files import documents_of
@@ -46,8 +46,8 @@ LAST_LOOK = 1.0
 so, as at any later time; a consent that comes in this second still counts."""
 STAGE_SECONDS = 1.0
 """Between events of one kind of stage: people read them, and each is a commit to disk."""
-TELLING_SECONDS = 1.0
-"""After the end of a run, before its memory is given back: that holds Python's lock for a moment, and pages hear of the end first."""
+KEEPING_SECONDS = 3.0
+"""After the end of a run, before its memory is given back: pages and sites hear of the end first."""
 T = TypeVar("T")
 _log = logging.getLogger("consilience.server")
 
@@ -164,6 +164,7 @@ class Runner:
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="run")
         self._links: dict[str, SocketLinks] = {}
         self._asked: dict[str, tuple[int, int]] = {}
+        self._keeping = Housekeeping(KEEPING_SECONDS)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closing = threading.Event()
 
@@ -181,6 +182,7 @@ class Runner:
         for links in list(self._links.values()):
             links.interrupt(RunInterruptedError("The server stops."))
         self._threads.shutdown(wait=True, cancel_futures=True)
+        self._keeping.close()
 
     @property
     def active(self) -> int:
@@ -259,10 +261,9 @@ class Runner:
         except Exception:  # noqa: BLE001  the thread ends here: nobody else would say it
             _log.exception("a run ended without a word to its study", extra={"study": study})
         finally:
-            self._closing.wait(TELLING_SECONDS)
-            give_back()  # the run is under way until its memory is free
             self._links.pop(study, None)
             self._asked.pop(study, None)
+            self._keeping.soon()
 
     def _attempt(self, contract: Contract, links: SocketLinks) -> str:
         """Run a study; why it failed, or the empty string."""

@@ -17,9 +17,9 @@ from consilience.web.pages.server.board import Boards, Standing
 
 __all__ = ["Feed", "Feeds"]
 
-PAUSE_SECONDS = 0.35
+PAUSE_SECONDS = 0.2
 """Between two looks: a run has many rounds a second, and people read one."""
-LOOK_SECONDS = 0.2
+LOOK_SECONDS = 0.15
 """After the pause, at the latest; the bell is for being earlier, and may ring between a look and the wait for it."""
 
 

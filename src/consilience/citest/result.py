@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from consilience.citest.combine import ratio_log_sf
+from consilience.citest.diagnostics import Diagnostics
 
 __all__ = ["CIResult", "Direction", "silent", "to_frame"]
 
@@ -117,6 +118,15 @@ class CIResult:
         The two comparisons behind the p-value, where there are any.
     participants : tuple of str, default ()
         The sites that took part in the run (not all of them need have contributed).
+    diagnostics : Diagnostics, optional
+        Whether the linear models of the test hold; None where nobody has looked.
+    method : str, optional
+        With ``method="auto"``: which of the two methods answered.
+
+    Attributes
+    ----------
+    linear_p : float or None
+        The p-value against the linear models of the test; None where nobody has looked.
 
     Examples
     --------
@@ -136,6 +146,13 @@ class CIResult:
     converged: bool = True
     directions: tuple[Direction, ...] = ()
     participants: tuple[str, ...] = ()
+    diagnostics: Diagnostics | None = None
+    method: str | None = None
+
+    @property
+    def linear_p(self) -> float | None:
+        """The p-value against the linear models of the test; None where nobody has looked."""
+        return None if self.diagnostics is None else self.diagnostics.linear_p
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types, for JSON.

@@ -36,6 +36,7 @@ def fit_options(terms: Terms, sites: int) -> FitOptions:
         terms.site_slopes,
         terms.alternatives is Alternatives.SMOOTH,
         terms.cluster is not None,
+        terms.diagnosed,
     )
 
 
@@ -112,7 +113,7 @@ class FederatedTest(CITest):
         RefusalError
             A client refuses a request.
         """
-        exchange = {Method.FEDCI: batch, Method.FISHER: fisher_batch, Method.RESIDUAL: residual_batch}[self.terms.method]
+        exchange = {Method.FEDCI: batch, Method.FISHER: fisher_batch, Method.RESIDUAL: residual_batch, Method.AUTO: batch}[self.terms.method]
         while True:
             try:
                 results = drive(exchange(questions, self._sums, progress), self._ask)

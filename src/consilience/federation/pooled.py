@@ -22,6 +22,10 @@ from consilience.federation.exchange.batch import batch, drive
 from consilience.federation.exchange.sums import FitOptions, Sums
 from consilience.federation.pooled_labels import as_labels
 from consilience.federation.site.own_tests import desk_for
+from consilience.glm.kernel import Floats
+from consilience.protocol.catalogue import AnyRequest
+from consilience.protocol.desk import Desk
+from consilience.protocol.diagnose import Diagnose
 from consilience.settings.choices import Ordinal, SiteEffects
 from consilience.settings.declaration import DEFAULTS
 from consilience.wording import counted
@@ -42,6 +46,7 @@ class Pooled(CITest):
         site_factor: bool = True,
         ordinal: Ordinal = DEFAULTS.ordinal,
         ridge: float = DEFAULTS.ridge,
+        diagnostics: bool = DEFAULTS.diagnostics,
     ) -> None:
         self.schema = schema
         self.sites = tuple(frames)
@@ -51,7 +56,9 @@ class Pooled(CITest):
         factor = Variable(SITE, Kind.MULTINOMIAL, tuple(frames))
         full = Schema([*schema.values(), factor])
         self._desk = desk_for(Table(pl.concat(parts, how="diagonal"), full, "the pooled data", site=SITE if site_factor else None))
-        self._sums = Sums(full, FitOptions(SiteEffects.NONE, ordinal, ridge, 1, (SITE,) if site_factor else ()))
+        always = (SITE,) if site_factor else ()
+        self._sums = Sums(full, FitOptions(SiteEffects.NONE, ordinal, ridge, 1, always, diagnostics=diagnostics))
+        self._frames, self._parts = frames, list[Desk]()
 
     def __repr__(self) -> str:
         sites, rows = counted(len(self.sites), "site"), counted(self._desk.table.n_rows, "row")
@@ -59,8 +66,16 @@ class Pooled(CITest):
 
     def answer(self, questions: Sequence[Question], progress: Progress | None = None) -> list[CIResult]:
         """Answer checked questions, in order."""
-        results = drive(batch(questions, self._sums, progress), self._desk.answer)
+        results = drive(batch(questions, self._sums, progress), self._ask)
         return [replace(r, contributors=self._sites(r)) for r in results]
+
+    def _ask(self, request: AnyRequest) -> Floats:
+        """All rows together; but what is said of sites is the sum of what each of them says."""
+        if not isinstance(request, Diagnose):
+            return self._desk.answer(request)
+        if not self._parts:
+            self._parts = [desk_for(Table(frame, self.schema, name)) for name, frame in self._frames.items()]
+        return np.sum([desk.answer(request) for desk in self._parts], axis=0)
 
     def _sites(self, result: CIResult) -> int:
         """How many sites have rows in a test."""

@@ -57,6 +57,8 @@ class Server(FederatedTest):
     cluster : str, optional
         With ``method="residual"``: a column whose equal values mark rows that belong together (a ward, a patient with several visits). It
         is no variable of the study, and never leaves a client.
+    diagnostics : bool
+        With ``method="fedci"``: look whether the linear models hold, in one more round.
     masking : bool
         The server sees no client's numbers. False is for measurements only.
 
@@ -104,6 +106,7 @@ class Server(FederatedTest):
         site_slopes: bool = DEFAULTS.site_slopes,
         alternatives: str = DEFAULTS.alternatives.value,
         cluster: str | None = DEFAULTS.cluster,
+        diagnostics: bool = DEFAULTS.diagnostics,
         masking: bool = LOCAL.masking,
     ) -> None:
         self.clients = _checked(clients)
@@ -119,6 +122,7 @@ class Server(FederatedTest):
             site_slopes=site_slopes,
             alternatives=alternatives,
             cluster=cluster,
+            diagnostics=diagnostics,
         )
         terms = terms_of(settings, masking=check_flag("masking", masking))
         common = _schema(self.clients, schema, settings.cluster)
@@ -249,6 +253,7 @@ def pooled(
     site_slopes: bool = DEFAULTS.site_slopes,
     alternatives: str = DEFAULTS.alternatives.value,
     cluster: str | None = DEFAULTS.cluster,
+    diagnostics: bool = DEFAULTS.diagnostics,
 ) -> Pooled | PooledResidual:
     """The pooled analysis as a CI test: all rows in one place, the site as a factor in every model.
 
@@ -273,6 +278,8 @@ def pooled(
         With ``method="residual"``: look for covariance, or for any smooth dependence.
     cluster : str, optional
         With ``method="residual"``: a column whose equal values mark rows that belong together.
+    diagnostics : bool
+        With ``method="fedci"``: look whether the linear models hold.
 
     Returns
     -------
@@ -299,7 +306,7 @@ def pooled(
     clients = _checked(d if isinstance(d, Client) else Client(f"site{i}", d) for i, d in enumerate(data, start=1))
     if isinstance(site_effects, bool):
         site_effects = DEFAULTS.site_effects if site_effects else SiteEffects.NONE
-    chosen = {"method": method, "site_slopes": site_slopes, "alternatives": alternatives, "cluster": cluster}
+    chosen = {"method": method, "site_slopes": site_slopes, "alternatives": alternatives, "cluster": cluster, "diagnostics": diagnostics}
     settings = settings_of(site_effects=site_effects, ordinal=ordinal, ridge=ridge, **chosen)
     common = _schema(clients, schema, settings.cluster)
     frames = {c.name: c.frame for c in clients}
@@ -311,4 +318,5 @@ def pooled(
         features = settings.alternatives is Alternatives.SMOOTH
         return PooledResidual(frames, common, slopes=settings.site_slopes, features=features, cluster=settings.cluster)
     factor = settings.site_effects is not SiteEffects.NONE
-    return Pooled(frames, common, site_factor=factor, ordinal=settings.ordinal, ridge=settings.ridge)
+    chosen = {"ordinal": settings.ordinal, "ridge": settings.ridge, "diagnostics": settings.diagnostics}
+    return Pooled(frames, common, site_factor=factor, **chosen)

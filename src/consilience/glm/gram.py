@@ -12,7 +12,7 @@ import numpy as np
 
 from consilience.glm.kernel import Floats
 
-__all__ = ["COLLINEAR", "estimable", "gaussian_loglik", "residual_sum"]
+__all__ = ["COLLINEAR", "estimable", "gaussian_loglik", "least_squares", "residual_sum"]
 
 COLLINEAR = 1e-11
 """A column whose variance is explained by the columns before it up to this share counts as collinear.
@@ -67,6 +67,22 @@ def residual_sum(gram: Floats, response: int, columns: Sequence[int], ridge: flo
     slopes = np.linalg.solve(correlation + ridge * np.eye(len(index)), target)
     explained = 2.0 * float(slopes @ target) - float(slopes @ correlation @ slopes)
     return max(total - explained, 0.0)  # a perfect fit may come out at -1e-16 of the total
+
+
+def least_squares(gram: Floats, response: int, columns: Sequence[int], ridge: float = 0.0) -> Floats:
+    """The slopes of one column on others (all estimable), from the Gram matrix; the ridge is as above.
+
+    >>> X = np.array([[1.0, 1.0], [0.0, 1.0], [-1.0, -2.0]])
+    >>> least_squares(X.T @ X, 1, [0])
+    array([1.5])
+    """
+    index = list(columns)
+    if not index:
+        return np.zeros(0)
+    scale = np.sqrt(gram[index, index])
+    correlation = gram[np.ix_(index, index)] / np.outer(scale, scale)
+    slopes: Floats = np.linalg.solve(correlation + ridge * np.eye(len(index)), gram[index, response] / scale) / scale
+    return slopes
 
 
 def gaussian_loglik(rss: float, n: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from consilience.protocol.diagnose import Diagnose
 from consilience.protocol.evaluate import Evaluate
 from consilience.protocol.grid import Grid
 from consilience.protocol.local_tests import LocalTests
@@ -19,6 +20,7 @@ AnyRequest = (
     | Locate
     | Products
     | Evaluate
+    | Diagnose
     | LocalTests
     | Place  # and so on: tests of residuals
     | Grid

@@ -26,7 +26,7 @@ from consilience.protocol.request import Request, VariableSet
 from consilience.settings.choices import Method
 from consilience.wording import counted
 
-__all__ = ["Evaluate", "ModelAsk"]
+__all__ = ["Evaluate", "ModelAsk", "check_design", "recoded"]
 
 
 class ModelAsk(msgspec.Struct, frozen=True):
@@ -134,7 +134,7 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
     def _check_model(self, model: ModelAsk, guard: Guard) -> None:
         key = (model.response, model.predictors, model.sample, model.keep, model.levels)
         if key not in guard.passed:  # a model's design stays the same over all its steps
-            _check_design(model, guard)
+            check_design(model, guard)
             guard.passed.add(key)
         schema = guard.table.schema
         wanted = self._n_parameters(model, schema)
@@ -178,8 +178,11 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
         return f"log-likelihood, score and information of {counted(len(self.models), 'model')} of {', '.join(responses) or 'nothing'}"
 
 
-def _check_design(model: ModelAsk, guard: Guard) -> None:
-    """A model that the study can have asked for, written in the one way there is: a question in another guise is the same question."""
+def check_design(model: ModelAsk, guard: Guard, *, numbers: bool = False) -> None:
+    """A model that the study can have asked for, written in the one way there is: a question in another guise is the same question.
+
+    A continuous response is none that is fitted in steps; ``numbers`` lets it pass where that is not what is asked for.
+    """
     schema = guard.table.schema
     guard.knows((model.response, *model.predictors))
     guard.knows(model.sample)
@@ -188,12 +191,12 @@ def _check_design(model: ModelAsk, guard: Guard) -> None:
     if not set(model.sample) >= {model.response, *model.predictors}:
         raise OutsideSchemaError(f"A model's sample must be complete on its variables; got {', '.join(model.sample)}.")
     response = schema[model.response]
-    if response.kind is Kind.CONTINUOUS:
+    if response.kind is Kind.CONTINUOUS and not numbers:
         raise OutsideSchemaError(f"{model.response!r} is continuous and needs no model to be evaluated; its cross-products say all.")
     in_order = all(a < b for a, b in zip(model.levels, model.levels[1:], strict=False))
-    if response.kind is Kind.COUNT:
+    if not response.kind.is_discrete:
         if model.levels:
-            raise OutsideSchemaError(f"{model.response!r} is a count and has no levels; got {list(model.levels)}.")
+            raise OutsideSchemaError(f"{model.response!r} is {response.kind.in_words} and has no levels; got {list(model.levels)}.")
     elif len(model.levels) < 2 or not in_order or model.levels[0] < 0 or model.levels[-1] >= len(response.levels):
         raise OutsideSchemaError(f"{model.response!r} has the levels 0 to {len(response.levels) - 1}; got {list(model.levels)}.")
     width = n_columns(schema, model.predictors)
@@ -248,7 +251,7 @@ class _Bench:
             return self.kernels[full_key]
         design = build(self.table, model.spec, model.keep, coding)
         if model.levels:
-            design = replace(design, response=self._recoded(model, design.response))
+            design = replace(design, response=recoded(self.table, model, design.response))
         kernel = make_kernel(design, shape, request.effects, model.mu)
         # four times the design: itself, and what a kernel derives from it; 512 bytes for what Python adds to each
         size = 4 * design.nbytes + 512
@@ -257,11 +260,12 @@ class _Bench:
             self.used += size
         return kernel
 
-    def _recoded(self, model: ModelAsk, response: NDArray[Any]) -> NDArray[np.int32]:
-        """Codes among the levels that occur."""
-        code = np.full(len(self.table.schema[model.response].levels), -1, dtype=np.int32)
-        code[list(model.levels)] = np.arange(len(model.levels), dtype=np.int32)
-        found: NDArray[np.int32] = code[response]
-        if (found < 0).any():
-            raise OutsideSchemaError(f"The levels of {model.response!r} in a model must be all that occur in its sample.")
-        return found
+
+def recoded(table: Table, model: ModelAsk, response: NDArray[Any]) -> NDArray[np.int32]:
+    """Codes among the levels that occur."""
+    code = np.full(len(table.schema[model.response].levels), -1, dtype=np.int32)
+    code[list(model.levels)] = np.arange(len(model.levels), dtype=np.int32)
+    found: NDArray[np.int32] = code[response]
+    if (found < 0).any():
+        raise OutsideSchemaError(f"The levels of {model.response!r} in a model must be all that occur in its sample.")
+    return found

@@ -51,7 +51,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     method: Annotated[
         Method,
         About(
-            "Nested models from masked sums (fedci), combined p-values (fisher), or products of residuals of smooth models (residual).",
+            "Nested models from masked sums (fedci), combined p-values (fisher), products of residuals of smooth models (residual), or "
+            "nested models where they hold and residuals where they do not (auto).",
             Part.TESTS,
         ),
     ] = Method.FEDCI
@@ -111,6 +112,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             max_length=200,
         ),
     ] = None
+    diagnostics: Annotated[
+        bool, About("With method fedci: look whether the linear models hold; one more round. With auto always.", Part.TESTS)
+    ] = True
 
 
 class ProgramOptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -37,6 +37,12 @@ class Terms(msgspec.Struct, frozen=True):
     site_slopes: bool = DEFAULTS.site_slopes
     alternatives: Alternatives = DEFAULTS.alternatives
     cluster: str | None = DEFAULTS.cluster
+    diagnostics: bool = DEFAULTS.diagnostics
+
+    @property
+    def diagnosed(self) -> bool:
+        """True if sums on whether models hold are asked for."""
+        return self.method is Method.AUTO or (self.method is Method.FEDCI and self.diagnostics)
 
     @property
     def disclosure(self) -> Disclosure:

@@ -71,7 +71,9 @@ def doubtful(found: Iterable[float | None], level: float = LEVEL) -> list[bool]:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """Of all tests of a study: how many have linear models, how many of those were looked at, and how many do not hold.
+    """Of all tests of a study: how many there are, of how many the models were looked at, and in how many they do not hold.
+
+    ``replaced`` counts the tests that ``method="auto"`` has answered by residuals.
 
     >>> print(Diagnosis(80, 80, 12))
     in 12 of 80 tests the linear model does not hold: use method='residual'
@@ -84,12 +86,12 @@ class Diagnosis:
 
     @staticmethod
     def of(found: Sequence[float | None], methods: Sequence[str | None] = ()) -> Diagnosis:
-        """From the ``linear_p`` of all tests, and the methods that answered them where several did.
+        """From the ``linear_p`` of all tests, and the methods that answered them where there were two.
 
         >>> Diagnosis.of([0.2, 1e-9, None])
         Diagnosis(tests=3, made=2, doubtful=1, replaced=0)
         """
-        replaced = sum(method == "residual" for method in methods) if "fedci" in methods or any(p is not None for p in found) else 0
+        replaced = sum(method == "residual" for method in methods)
         return Diagnosis(len(found), sum(p is not None for p in found), sum(doubtful(found)), replaced)
 
     def __str__(self) -> str:

@@ -3,7 +3,7 @@
 A model with p columns is looked at with f features beside them (:mod:`consilience.data.features`), at slopes (β̂, 0). The site's intercepts
 are at their maximum, as in ``profiled``. Its answer for one model has, with P parameters of the wide model and B of the narrow one::
 
-    infeasible | score (P) | information (P(P+1)/2)                      curvature: do the features add anything?
+    infeasible | sites | score (P) | information (P(P+1)/2)              curvature: do the features add anything?
     q | rank | sites | rows | score (B) | information (B(B+1)/2)         slopes: would the site's own ones fit better?
     moments (6) | columns times squares (P)                              variance; Gaussian responses and counts
     squares of the last (P(P+1)/2)                                       counts only
@@ -27,7 +27,7 @@ from consilience.glm.site_effects import answer, make_kernel
 __all__ = ["MOMENTS", "Misfit", "Widened", "misfit_of_counts", "misfit_of_levels", "misfit_of_numbers", "misfit_size", "pseudo_inverse"]
 
 MOMENTS = 6
-"""Numbers on the squares of residuals: see :func:`_squares`."""
+"""Numbers on the squares of residuals: see :func:`misfit_of_numbers` and :func:`misfit_of_counts`."""
 COLLINEAR = 1e-8
 """Directions of an information, brought to unit diagonal, with less than this are none."""
 ROWS_PER_SLOPE = 10
@@ -70,10 +70,10 @@ def misfit_size(widened: Widened, *, squares: bool, robust: bool) -> int:
     """Length of the answer for one model. ``squares``: it has a variance; ``robust``: which grows with the mean (counts).
 
     >>> misfit_size(Widened(Shape(Family.LOGIT, 1, 2), 1), squares=False, robust=False)
-    12
+    13
     """
     wide, narrow = widened.wide.n_shared, widened.shape.n_shared
-    size = 1 + _packed(wide) + 4 + _packed(narrow)
+    size = 2 + _packed(wide) + 4 + _packed(narrow)
     if squares:
         size += MOMENTS + wide + (wide * (wide + 1) // 2 if robust else 0)
     return size
@@ -88,6 +88,7 @@ class Misfit:
     """A sum of answers for one model, unpacked; ``own`` is (q, rank, sites, rows) of sites with a say on slopes."""
 
     infeasible: bool
+    sites: int
     score: Floats
     info: Floats
     own: Floats
@@ -101,14 +102,14 @@ class Misfit:
     def read(vector: Floats, widened: Widened) -> Misfit:
         """The parts of an answer, or of a sum of answers."""
         wide, narrow = widened.wide.n_shared, widened.shape.n_shared
-        score, info = _unpack(vector[1:], wide)
-        at = 1 + _packed(wide)
+        score, info = _unpack(vector[2:], wide)
+        at = 2 + _packed(wide)
         own = vector[at : at + 4]
         own_score, own_info = _unpack(vector[at + 4 :], narrow)
         at += 4 + _packed(narrow)
         moments, lean, rest = vector[at : at + MOMENTS], vector[at + MOMENTS : at + MOMENTS + wide], vector[at + MOMENTS + wide :]
         spread = _square(rest, wide) if len(rest) else np.zeros((0, 0))
-        return Misfit(vector[0] > 0.5, score, info, own, own_score, own_info, moments, lean, spread)
+        return Misfit(vector[0] > 0.5, round(float(vector[1])), score, info, own, own_score, own_info, moments, lean, spread)
 
 
 def _unpack(vector: Floats, n: int) -> tuple[Floats, Floats]:
@@ -146,7 +147,7 @@ def _answer(widened: Widened, score: Floats, info: Floats, rows: float, tail: tu
         own = np.array([float(own_score @ inverse @ own_score), rank, 1.0, rows])
     else:
         own_score, own_info = np.zeros_like(own_score), np.zeros_like(own_info)
-    parts = [np.zeros(1), score, info[np.triu_indices(wide)], own, own_score, own_info[np.triu_indices(len(at))]]
+    parts = [np.array([0.0, 1.0]), score, info[np.triu_indices(wide)], own, own_score, own_info[np.triu_indices(len(at))]]
     return np.concatenate([*parts, *tail])
 
 
@@ -160,8 +161,7 @@ def misfit_of_numbers(columns: Floats, response: Floats, slopes: Floats, widened
     # the site's intercept takes up a row: residuals of a small site are shorter, and that is no sign of a smaller variance
     squares = residuals * residuals * (n / (n - 1.0))
     total, moments = float(squares.sum()), np.zeros(MOMENTS)
-    moments[:5] = n, float(residuals @ residuals), total, float(squares @ squares), total * total / n
-    moments[5] = 1.0
+    moments[:] = n, float(residuals @ residuals), total, float(squares @ squares), total * total / n, 1.0
     return _answer(widened, residuals @ columns, columns.T @ columns, n, (moments, squares @ columns))
 
 

@@ -114,6 +114,7 @@ def judge(total: Misfit, shape: Sketch, ask: DiagnoseAsk, sums: Sums) -> Diagnos
     if total.infeasible:
         return Diagnostics()
     q, rank, sites, rows = total.own.tolist()
+    per_row = shape.per_column
     own_inverse, common_rank = pseudo_inverse(total.own_info)
     between, df = q - float(total.own_score @ own_inverse @ total.own_score), round(rank) - common_rank
     if shape.shape is None:
@@ -122,7 +123,7 @@ def judge(total: Misfit, shape: Sketch, ask: DiagnoseAsk, sums: Sums) -> Diagnos
         unit, residual = ask.dispersion, shape.residual_df
     slopes = i_squared = None
     if sites > 1.5 and df > 0 and unit > 0 and (shape.shape is not None or residual > 0):
-        statistic = max(between, 0.0) / unit
+        statistic = max(between, 0.0) / unit * (1.0 if residual else _shrunk(rows, sites * per_row + rank, per_row))
         slopes, i_squared = ratio_sf(statistic, df, residual), max(0.0, 1.0 - df / statistic) if statistic > 0 else 0.0
     variance = None
     if shape.shape is None:
@@ -130,6 +131,12 @@ def judge(total: Misfit, shape: Sketch, ask: DiagnoseAsk, sums: Sums) -> Diagnos
     elif shape.counts:
         variance = _overdispersed(total)
     return Diagnostics(_curved(total, widened, shape, ask.dispersion), variance, slopes, i_squared)
+
+
+def _shrunk(rows: float, parameters: float, per_row: int) -> float:
+    """What discrete responses are to be multiplied with: fitted probabilities are too extreme, and their variances too small, by about
+    this factor (parameters per linear predictor against rows)."""
+    return max(0.0, 1.0 - parameters / per_row / rows) if rows > 0 else 0.0
 
 
 def _curved(total: Misfit, widened: Widened, shape: Sketch, dispersion: float) -> float | None:
@@ -145,6 +152,8 @@ def _curved(total: Misfit, widened: Widened, shape: Sketch, dispersion: float) -
         return None
     statistic = float(lean @ left @ lean)
     if shape.shape is not None:
+        if not shape.counts:
+            statistic *= _shrunk(shape.n, total.sites * shape.per_column + rank + df, shape.per_column)
         return ratio_sf(statistic / dispersion, df, shape.residual_df)
     n, squares, sites = total.moments[0], total.moments[1], total.moments[5]
     residual = round(n - sites) - rank - df

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from scipy import special
 
 __all__ = [
+    "cauchy",
     "chi2_log_sf",
     "chi2_sf",
     "f_log_sf",
@@ -122,6 +124,19 @@ def ratio_log_sf(statistic: float, df: int, residual: float = 0) -> float:
     (True, True)
     """
     return f_log_sf(statistic, df, residual) if residual > 0 else chi2_log_sf(statistic, df)
+
+
+def cauchy(p_values: Sequence[float], weights: Sequence[float]) -> float:
+    """One p-value from several that may depend on each other (Liu and Xie 2020).
+
+    >>> round(cauchy([0.01, 0.5], [1.0, 1.0]), 4), cauchy([0.3], [1.0])
+    (0.02, 0.3)
+    """
+    if len(p_values) == 1:
+        return p_values[0]
+    # cot(πp) and not tan(π(1/2 - p)): the latter has no digits left where p is small
+    total = sum(w / math.tan(math.pi * min(max(p, 1e-300), 1.0 - 1e-15)) for p, w in zip(p_values, weights, strict=True))
+    return math.atan2(1.0, total / sum(weights)) / math.pi
 
 
 def symmetric(p_y: float, p_x: float) -> float:

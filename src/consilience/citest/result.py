@@ -45,6 +45,9 @@ class Direction:
         With a count as the response, how many times as large as the mean its variance was found to be (NaN if a site did the test alone).
     residual_df : int, default 0
         The degrees of freedom that the dispersion was estimated with; zero where there is none.
+    symmetric : bool, default False
+        True where there is no direction: the residuals of both variables were multiplied (``method="residual"``). Then ``statistic`` is
+        the quadratic form of the products, ``df`` its rank, and there are no log-likelihoods.
 
     Attributes
     ----------
@@ -71,6 +74,7 @@ class Direction:
     reason: str = ""
     dispersion: float = 1.0
     residual_df: int = 0
+    symmetric: bool = False
 
     @property
     def informative(self) -> bool:
@@ -83,9 +87,9 @@ class Direction:
         return ratio_log_sf(self.statistic, self.df, self.residual_df) if self.informative else 0.0
 
 
-def silent(response: str, predictor: str, reason: str) -> Direction:
+def silent(response: str, predictor: str, reason: str, *, symmetric: bool = False) -> Direction:
     """A direction that is not informative."""
-    return Direction(response, predictor, 0.0, 0, 1.0, math.nan, math.nan, reason=reason)
+    return Direction(response, predictor, 0.0, 0, 1.0, math.nan, math.nan, reason=reason, symmetric=symmetric)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +119,7 @@ class CIResult:
     converged : bool, default True
         False if one of the fits did not reach its maximum.
     directions : tuple of Direction, default ()
-        The two comparisons behind the p-value, where there are any.
+        The two comparisons behind the p-value, where there are any; one that is ``symmetric`` with ``method="residual"``.
     participants : tuple of str, default ()
         The sites that took part in the run (not all of them need have contributed).
     diagnostics : Diagnostics, optional
@@ -196,6 +200,8 @@ def _cells(direction: Direction) -> tuple[str, ...]:
     notes = [*([] if direction.converged else ["not converged"]), *(["separated"] if direction.separated else [])]
     notes += [direction.reason] if direction.reason else []
     numbers = f"{direction.statistic:.4g}", str(direction.df), f"{direction.p_value:.4g}"
+    if direction.symmetric:
+        notes.insert(0, "products of residuals")
     return direction.response, direction.predictor, *numbers, "; ".join(notes)
 
 

@@ -14,7 +14,7 @@ from consilience.iod import Decision, Discovery
 from consilience.iod.headline import Ended, condition, ended
 from consilience.iod.report.sentences import shared_edges
 
-__all__ = ["exit_code", "format_p", "kinds_table", "result_table", "sentence", "show_discovery", "show_diagnostics"]
+__all__ = ["exit_code", "format_p", "kinds_table", "result_table", "sentence", "show_diagnostics", "show_discovery"]
 
 MOST_SHOWN = 20
 """PAGs that are printed; files and JSON have all of them."""
@@ -65,14 +65,14 @@ def result_table(result: CIResult, method: str) -> Table:
     for heading in ("response", "statistic", "df", "p", "log-lik. without", "log-lik. with", "note"):
         table.add_column(heading, justify="left" if heading in ("response", "note") else "right")
     for d in result.directions:
-        note = d.reason or ("perfectly predicted level" if d.separated else "")
+        note = d.reason or ("perfectly predicted level" if d.separated else "products of residuals" if d.symmetric else "")
         table.add_row(
-            escape(d.response),
+            escape(f"{d.predictor}, {d.response}" if d.symmetric else d.response),
             f"{d.statistic:.4f}",
             str(d.df),
             format_p(d.p_value),
-            f"{d.loglik_restricted:.2f}",
-            f"{d.loglik_unrestricted:.2f}",
+            "" if d.symmetric else f"{d.loglik_restricted:.2f}",
+            "" if d.symmetric else f"{d.loglik_unrestricted:.2f}",
             escape(note),
         )
     if not result.directions:

@@ -26,11 +26,17 @@ class TestMethod(StrEnum):
 
     FEDCI = Method.FEDCI.value
     FISHER = Method.FISHER.value
+    RESIDUAL = Method.RESIDUAL.value
+    AUTO = Method.AUTO.value
     POOLED = "pooled"
 
 
 METHODS: dict[str, tuple[type, str]] = {
-    "method": (TestMethod, "Common models from masked sums (fedci), combined p-values (fisher), or all rows together (pooled).")
+    "method": (
+        TestMethod,
+        "Nested models from masked sums (fedci), combined p-values (fisher), products of residuals of smooth models (residual), nested "
+        "models where they hold and residuals where they do not (auto), or nested models of all rows together (pooled).",
+    )
 }
 """The option ``--method`` of commands that have all rows at hand."""
 
@@ -42,11 +48,13 @@ def settings_in(files: list[Path]) -> dict[str, Any]:
 
 def make_test(clients: list[Client], method: TestMethod, settings: Settings, variables: Collection[str] | None = None) -> CITest:
     """The CI test that ``method`` names, over the clients; of their columns only ``variables``, if a study file names them."""
-    schema = unite({client.name: client.declarations for client in clients})
+    held = {c.name: {name: d for name, d in c.declarations.items() if name != settings.cluster} for c in clients}
+    schema = unite(held)
     if variables is not None:
         schema = Schema([variable for name, variable in schema.items() if name in variables])
     if method is TestMethod.POOLED:
-        return pooled(clients, schema=schema, site_effects=settings.site_effects, ordinal=settings.ordinal, ridge=settings.ridge)
+        same = {name: getattr(settings, name) for name in ("site_effects", "ordinal", "ridge", "diagnostics")}
+        return pooled(clients, schema=schema, **same)
     options = {name: getattr(settings, name) for name in names_of(Part.TESTS)} | {"method": method.value}
     return Server(clients, schema=schema, **options)
 
@@ -60,7 +68,8 @@ def choose(files: list[Path], given: dict[str, Any]) -> tuple[TestMethod, Settin
     """The method and the settings: those of a study file, those of the command line where it gives them, else the defaults."""
     said = settings_in(files) | given
     method = TestMethod(said.pop("method", DEFAULTS.method))
-    return method, settings_of(**said)
+    known = {"method": method.value} if method is not TestMethod.POOLED else {}
+    return method, settings_of(**said, **known)
 
 
 def clients_of(files: list[Path], kind: list[str] | None, levels: list[str] | None) -> list[Client]:

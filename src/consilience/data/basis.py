@@ -3,19 +3,19 @@
 ===========  ==========================================================================  ===========================
 columns      what they are                                                               penalty
 ===========  ==========================================================================  ===========================
-lines        one per continuous variable, first of all: sites may have slopes of own     none
-levels       an indicator per level of a discrete variable but the first                 none
-plain pairs  products of two lines                                                       none
+main         a line per continuous variable, an indicator per level of a discrete one    none
+             but the first: sites may have coefficients of their own for them
+plain pair   the product of two lines, where there are just two conditioning variables   none
 curves       B-splines of a continuous variable (:mod:`consilience.data.spline`)         roughness
-pairs        products of two short curves (two continuous variables only), of lines and  squares of coefficients, in
-             levels, of levels and levels                                                units of the columns' spreads
+pairs        products of a line and short curves of one variable with those of another,  squares of coefficients, in
+             or with levels; of levels and levels                                        units of the columns' spreads
 ===========  ==========================================================================  ===========================
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import combinations
+from itertools import combinations, product
 
 import msgspec
 import numpy as np
@@ -29,25 +29,27 @@ __all__ = ["Expansion", "Widths", "columns", "roughness", "widths"]
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.intp]
-SHORT = 2
-"""Pieces of the curves in products of pairs: with the line four columns a variable."""
-SURFACES = 2
-"""Curves are multiplied with each other where there are just so many continuous variables; among more of them only lines are: three
-surfaces of fifteen columns each would cost more than they find."""
+JUST_TWO = 2
+"""Conditioning variables whose lines are multiplied without a penalty."""
 
 
 class Expansion(msgspec.Struct, frozen=True):
-    """How conditioning variables become columns: ``pieces`` of each curve (0: lines only), and whether pairs are multiplied."""
+    """How conditioning variables become columns.
+
+    ``pieces`` of each curve (0: lines only); ``short``, the pieces of those in products of pairs (0: only lines and levels are multiplied,
+    -1: nothing is).
+    """
 
     given: tuple[str, ...]
     pieces: int = 0
-    pairs: bool = True
+    short: int = 0
 
 
 class Widths(msgspec.Struct, frozen=True):
-    """How many columns there are: lines, all without a penalty (lines included), curves, pairs."""
+    """How many columns there are: main ones (of which the first ``lines`` are lines), all without a penalty, curves, pairs."""
 
     lines: int
+    main: int
     free: int
     curves: int
     pairs: int
@@ -68,20 +70,19 @@ def widths(schema: Schema, expansion: Expansion, knots: Mapping[str, Knots]) -> 
 
     >>> ladder = Knots(tuple(float(i) for i in range(49)))
     >>> schema = Schema({"A": "continuous", "B": "continuous", "E": ("multinomial", "pqr")})
-    >>> widths(schema, Expansion(("A", "B", "E"), 8), {"A": ladder, "B": ladder})
-    Widths(lines=2, free=5, curves=18, pairs=19)
+    >>> widths(schema, Expansion(("A", "B", "E"), 8, 1), {"A": ladder, "B": ladder})
+    Widths(lines=2, main=4, free=4, curves=18, pairs=21)
     """
     numbers, factors = _split(schema, expansion.given)
     levels = [schema[name].n_columns for name in factors]
     curves = [spline(knots[name], expansion.pieces).n_curved for name in numbers] if expansion.pieces else []
-    free, pairs = len(numbers) + sum(levels), 0
-    if expansion.pairs:
-        free += len(numbers) * (len(numbers) - 1) // 2
-        pairs = len(numbers) * sum(levels) + sum(a * b for a, b in combinations(levels, 2))
-        if len(numbers) == SURFACES and expansion.pieces:
-            short = [1 + spline(knots[name], SHORT).n_curved for name in numbers]
-            pairs += short[0] * short[1] - 1
-    return Widths(len(numbers), free, sum(curves), pairs)
+    main = len(numbers) + sum(levels)
+    if expansion.short < 0:
+        return Widths(len(numbers), main, main, sum(curves), 0)
+    short = [1 + (spline(knots[name], expansion.short).n_curved if expansion.short else 0) for name in numbers]
+    plain = len(numbers) == len(expansion.given) == JUST_TWO
+    pairs = sum(a * b for a, b in (*combinations(short, 2), *product(short, levels), *combinations(levels, 2))) - plain
+    return Widths(len(numbers), main, main + plain, sum(curves), pairs)
 
 
 def columns(table: Table, expansion: Expansion, index: Index | None, knots: Mapping[str, Knots], centres: Mapping[str, float]) -> Floats:
@@ -104,21 +105,20 @@ def columns(table: Table, expansion: Expansion, index: Index | None, knots: Mapp
         if knots[name].centred:
             values = values - centres[name]
         shape = spline(knots[name], max(expansion.pieces, 1))
-        lines.append(shape.straight(values)[:, None])
+        u = shape.straight(values)
+        lines.append(u[:, None])
         if expansion.pieces:
-            curves.append(shape.curved(lines[-1][:, 0]))
-            if expansion.pairs and len(numbers) == SURFACES:
-                short.append(np.column_stack([lines[-1], spline(knots[name], SHORT).curved(lines[-1][:, 0])]))
+            curves.append(shape.curved(u))
+        short.append(np.column_stack([u, spline(knots[name], expansion.short).curved(u)]) if expansion.short > 0 else lines[-1])
     levels: list[Floats] = []
     for name in factors:
         codes = table.codes[name] if index is None else table.codes[name][index]
         levels.append((codes[:, None] == np.arange(1, len(table.schema[name].levels))).astype(np.float64))
     plain, pairs = list[Floats](), list[Floats]()
-    if expansion.pairs:
-        plain = [a * b for a, b in combinations(lines, 2)]
-        pairs = [_product(short[0], short[1])[:, 1:]] if short else []
-        pairs += [_product(line, level) for line in lines for level in levels]
-        pairs += [_product(a, b) for a, b in combinations(levels, 2)]
+    if expansion.short >= 0:
+        pairs = [_product(a, b) for a, b in (*combinations(short, 2), *product(short, levels), *combinations(levels, 2))]
+        if len(numbers) == len(expansion.given) == JUST_TWO:
+            plain, pairs = [pairs[0][:, :1]], [pairs[0][:, 1:]]
     n = table.n_rows if index is None else len(index)
     return np.concatenate([np.empty((n, 0)), *lines, *levels, *plain, *curves, *pairs], axis=1)
 

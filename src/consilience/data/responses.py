@@ -1,4 +1,8 @@
-"""Columns of a variable whose mean is modelled: a number, a score of ordered levels, indicators of others; features of a number."""
+"""Columns of a variable whose mean is modelled: a number, a score of ordered levels, indicators of others; features of a number.
+
+*Features*, where any smooth dependence is looked for, are curves of a number (a cubic spline with one knot inside, on values clipped to the
+middle 98%), or indicators of single levels of an ordinal variable.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +14,17 @@ from numpy.typing import NDArray
 
 from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
-from consilience.data.spline import Knots
+from consilience.data.spline import LADDER, Knots, Spline, spline
 from consilience.data.table import Table
 
-__all__ = ["Coded", "mid_ranks", "n_responses", "response_columns"]
+__all__ = ["Coded", "feature_spline", "mid_ranks", "n_responses", "response_columns"]
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.intp]
-FEATURES = 2
-"""Further columns of a continuous variable where any smooth dependence is looked for."""
+CURVES = 3
+"""Curved columns of a number, where features are wanted."""
+CLIPPED = 0.01
+"""The share of the values at each end that features take for the value next to them: a cube of what lies far out would be all there is."""
 
 
 class Coded(msgspec.Struct, frozen=True):
@@ -42,23 +48,34 @@ def mid_ranks(counts: Sequence[float]) -> tuple[float, ...]:
     return tuple(float(score) for score in (np.cumsum(found) - 0.5 * found) / max(found.sum(), 1.0))
 
 
+def feature_spline(knots: Knots) -> Spline:
+    """The curves of a number's features: knots at its median and at the ends of its middle 98%."""
+    shares = np.linspace(0.0, 1.0, LADDER + 1)
+    low, middle, high = np.interp([CLIPPED, 0.5, 1.0 - CLIPPED], shares, knots.ladder).tolist()
+    half = LADDER // 2
+    ladder = (*np.linspace(low, middle, half + 1).tolist(), *np.linspace(middle, high, half + 1).tolist()[1:])
+    return spline(Knots(ladder), 2)
+
+
 def n_responses(schema: Schema, name: str, *, features: bool) -> int:
     """How many columns a variable has.
 
-    >>> schema = Schema({"A": "continuous", "D": ("ordinal", "123"), "E": ("multinomial", "pqr")})
-    >>> [n_responses(schema, name, features=True) for name in schema]
-    [3, 1, 2]
+    >>> schema = Schema({"A": "continuous", "D": ("ordinal", "1234"), "E": ("multinomial", "pqr")})
+    >>> [n_responses(schema, name, features=True) for name in schema], n_responses(schema, "D", features=False)
+    ([4, 3, 2], 1)
     """
-    if not schema[name].kind.is_discrete:
-        return 1 + (FEATURES if features else 0)
-    return 1 if schema[name].kind is Kind.ORDINAL else schema[name].n_columns
+    variable = schema[name]
+    if not variable.kind.is_discrete:
+        return 1 + (CURVES if features else 0)
+    if variable.kind is Kind.ORDINAL:
+        return max(len(variable.levels) - 1, 1) if features else 1
+    return variable.n_columns
 
 
 def response_columns(table: Table, name: str, index: Index | None, coded: Coded, centres: Mapping[str, float], *, features: bool) -> Floats:
     """The columns in the rows ``index``: a number about the site's centre in the study's unit, the score of a level, or indicators.
 
-    With ``features``, Legendre polynomials of a number's rank among all sites follow, of second and third degree: bounded, whatever the
-    tails.
+    With ``features`` curves of a number follow, or indicators of all levels of an ordinal variable but the first and the last.
 
     >>> import polars as pl
     >>> table = Table(pl.DataFrame({"A": [4.0, 8.0]}), Schema({"A": "continuous"}), "muenster")
@@ -68,17 +85,18 @@ def response_columns(table: Table, name: str, index: Index | None, coded: Coded,
     """
     if name in table.codes:
         codes = table.codes[name] if index is None else table.codes[name][index]
-        if table.schema[name].kind is Kind.ORDINAL:
-            scores: Floats = np.array(coded.scores[name])[codes][:, None]
-            return scores
-        indicators: Floats = (codes[:, None] == np.arange(1, len(table.schema[name].levels))).astype(np.float64)
-        return indicators
+        n_levels, ordinal = len(table.schema[name].levels), table.schema[name].kind is Kind.ORDINAL
+        wanted = np.arange(1, n_levels) if not ordinal else np.arange(1, n_levels - 1) if features else np.empty(0)
+        indicators: Floats = (codes[:, None] == wanted).astype(np.float64)
+        return np.column_stack([np.array(coded.scores[name])[codes], indicators]) if ordinal else indicators
     values = table.numbers[name] if index is None else table.numbers[name][index]
     about = values - centres[name]
     own: Floats = np.ldexp(about, -coded.exponents.get(name, 0)).reshape(-1, 1)
     if not features:
         return own
-    knots = coded.knots[name]
-    rank = 2.0 * np.interp(about if knots.centred else values, knots.ladder, np.linspace(0.0, 1.0, len(knots.ladder))) - 1.0
-    columns: Floats = np.column_stack([own, 1.5 * rank**2 - 0.5, 2.5 * rank**3 - 1.5 * rank])
-    return columns
+    shape = feature_spline(coded.knots[name])
+    inside = shape.straight(about if coded.knots[name].centred else values)
+    curves = shape.curved(np.clip(inside, shape.knots[0], shape.knots[-1]))
+    found: Floats = np.zeros((len(own), 1 + CURVES))
+    found[:, :1], found[:, 1 : 1 + curves.shape[1]] = own, curves  # fewer where quantiles fall together
+    return found

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import BSpline
 
-__all__ = ["FARTHEST", "LADDER", "Knots", "Spline", "spline"]
+__all__ = ["FARTHEST", "LADDER", "Knots", "Spline", "curves_on", "own_knots", "spline"]
 
 Floats = NDArray[np.float64]
 LADDER = 48
@@ -71,20 +71,39 @@ class Spline:
         array([[-3.  ,  0.  ,  0.  ],
                [ 0.25,  0.5 ,  0.25]])
         """
-        if not self.n_curved:
-            return np.empty((len(straight), 0))
-        low, high = self.knots[0], self.knots[-1]
-        inside = np.clip(straight, low, high)
-        values: Floats = self._splines()(inside)
-        beyond = straight - inside
-        outside = np.flatnonzero(beyond)
-        if len(outside):
-            steep = self._splines().derivative()(np.array([low, high]))
-            values[outside] += beyond[outside, None] * np.where((beyond[outside] < 0)[:, None], steep[0], steep[1])
-        return values
+        return curves_on(tuple(self.knots.tolist()), straight)
 
-    def _splines(self) -> BSpline:
-        return _splines(tuple(self.knots.tolist()))
+
+def curves_on(knots: tuple[float, ...], values: Floats) -> Floats:
+    """The B-splines on some knots, straight beyond them: one column more than there are pieces; none without a piece."""
+    if len(knots) < 2:
+        return np.empty((len(values), 0))
+    splines, low, high = _splines(knots), knots[0], knots[-1]
+    inside = np.clip(values, low, high)
+    found: Floats = splines(inside)
+    beyond = values - inside
+    outside = np.flatnonzero(beyond)
+    if len(outside):
+        steep = splines.derivative()(np.array([low, high]))
+        found[outside] += beyond[outside, None] * np.where((beyond[outside] < 0)[:, None], steep[0], steep[1])
+    return found
+
+
+def own_knots(straight: Floats, curves: int) -> tuple[float, ...]:
+    """Knots for so many curved columns (two at least) of one site's values: its own quantiles, which never leave it.
+
+    >>> own_knots(np.array([0.0, 1.0, 2.0, 3.0, 4.0]), 3)
+    (0.0, 2.0, 4.0)
+    """
+    return _distinct(np.quantile(straight, np.linspace(0.0, 1.0, curves)))
+
+
+def _distinct(values: Floats) -> tuple[float, ...]:
+    kept = [float(values[0])]
+    for value in values[1:].tolist():
+        if value - kept[-1] > CLOSEST:
+            kept.append(value)
+    return tuple(kept)
 
 
 @lru_cache(maxsize=1024)
@@ -106,11 +125,7 @@ def spline(knots: Knots, pieces: int) -> Spline:
     if width <= 0.0 or not np.isfinite(width):
         return Spline(middle, 1.0, np.zeros(1), np.empty((0, 0)))
     scaled = (chosen - middle) / width
-    kept = [scaled[0]]
-    for knot in scaled[1:]:
-        if knot - kept[-1] > CLOSEST:
-            kept.append(knot)
-    t = np.array(kept)
+    t = np.array(_distinct(scaled))
     if len(t) < 2:
         return Spline(middle, width, t, np.empty((0, 0)))
     # second derivatives are straight between knots, so two points of Gauss's rule integrate their products exactly

@@ -75,7 +75,8 @@ class Pooled(CITest):
             return self._desk.answer(request)
         if not self._parts:
             self._parts = [desk_for(Table(frame, self.schema, name)) for name, frame in self._frames.items()]
-        return np.sum([desk.answer(request) for desk in self._parts], axis=0)
+        total: Floats = np.sum([desk.answer(request) for desk in self._parts], axis=0)
+        return total
 
     def _sites(self, result: CIResult) -> int:
         """How many sites have rows in a test."""

@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from consilience.federation.exchange.residual import EXACT
 from consilience.glm.kernel import Floats
 from consilience.glm.smooth import MOST_PARAMETERS, RATIOS, UNDERSMOOTH, VANISHED, WEIGHTS
-from consilience.protocol.residuals import MOST_LEVERAGE
+from consilience.protocol.products_of import MOST_CLUSTER_LEVERAGE, MOST_LEVERAGE
 
 __all__ = ["PooledDesign", "PooledFit"]
 
 
 class PooledFit:
-    """Residuals and leverages of one response."""
+    """Residuals of one response, and factors of the matrix that its fitted values are made with: H = Σ q qᵀ + Σ k v vᵀ."""
 
-    def __init__(self, residual: Floats, leverage: Floats) -> None:
-        self.residual, self.leverage = residual, np.minimum(leverage, MOST_LEVERAGE)
+    def __init__(self, residual: Floats, fitted: Floats, factors: Floats) -> None:
+        self.residual, self.fitted, self._factors = residual, fitted, factors
+
+    @property
+    def leverage(self) -> Floats:
+        """The leverage of each row."""
+        found: Floats = np.minimum((self._factors**2).sum(axis=1), MOST_LEVERAGE)
+        return found
+
+    def cluster_leverage(self, codes: NDArray[np.intp]) -> Floats:
+        """The leverage of each cluster's mean."""
+        sums = np.stack([np.bincount(codes, weights=column) for column in self._factors.T], axis=1)
+        found: Floats = np.minimum((sums**2).sum(axis=1) / np.bincount(codes), MOST_CLUSTER_LEVERAGE)
+        return found
 
 
 class PooledDesign:
     """The matrix of a model, with orthonormal columns for what has no penalty."""
 
-    def __init__(self, own: Floats, made: Floats, free: int, curves: int, rough: Floats, *, enough: bool) -> None:
-        self.n, self.enough = len(made), enough
+    def __init__(self, own: Floats, made: Floats, free: int, curves: int, rough: Floats) -> None:
+        self.n = len(made)
         self.own = _orthonormal(own)
         swept = made - self.own @ (self.own.T @ made)
         norms = (swept**2).sum(axis=0)
@@ -48,8 +61,6 @@ class PooledDesign:
 
     def fit(self, response: Floats, *, levels: bool) -> PooledFit | str:
         """The penalised fit with the least cross-validated error, undersmoothed; or why there is none."""
-        if not self.enough:
-            return "has too few rows for a model"
         swept = response - self.own @ (self.own.T @ response)
         squares = (swept**2).sum(axis=0)
         if (squares <= 1e-20 * np.maximum((response**2).sum(axis=0), 1.0)).all():
@@ -60,7 +71,6 @@ class PooledDesign:
         else:
             scored = left / np.sqrt(np.where(squares > 0, squares, 1.0))
         base = self.own.shape[1] + self.free.shape[1]
-        leverage = (self.own**2).sum(axis=1) + (self.free**2).sum(axis=1)
         weight, vectors, sizes = self._choose(scored, base)
         kept = sizes**2 / (sizes**2 + weight)
         if base + float(kept.sum()) > (MOST_PARAMETERS + 0.1) * self.n:
@@ -68,13 +78,13 @@ class PooledDesign:
         residual = left - vectors @ (kept[:, None] * (vectors.T @ left))
         if ((residual**2).sum(axis=0) <= EXACT * squares).all():
             return "is an exact function of the conditioning variables"
-        return PooledFit(residual, leverage + vectors**2 @ kept)
+        return PooledFit(residual, response - residual, np.concatenate([self.own, self.free, vectors * np.sqrt(kept)], axis=1))
 
     def _choose(self, scored: Floats, base: int) -> tuple[float, Floats, Floats]:
         """The weight with the least cross-validated error, lowered; the columns' singular vectors and values."""
         best: tuple[float, float, Floats, Floats] | None = None
         several = len(self.curved) and len(self.paired)
-        for ratio in RATIOS if several else RATIOS[:1]:
+        for ratio in RATIOS if several else (1.0,):
             vectors, sizes, _ = np.linalg.svd(self._penalised(ratio), full_matrices=False)
             power = ((vectors.T @ scored) ** 2).sum(axis=1)
             for weight in WEIGHTS.tolist():
@@ -84,7 +94,7 @@ class PooledDesign:
                 if edf <= MOST_PARAMETERS * self.n and (best is None or rss / (1.0 - edf / self.n) ** 2 < best[0]):
                     best = rss / (1.0 - edf / self.n) ** 2, weight, vectors, sizes
         if best is None:
-            vectors, sizes, _ = np.linalg.svd(self._penalised(RATIOS[-1] if several else RATIOS[0]), full_matrices=False)
+            vectors, sizes, _ = np.linalg.svd(self._penalised(RATIOS[-1] if several else 1.0), full_matrices=False)
             best = np.inf, float(WEIGHTS[-1]), vectors, sizes
         _, weight, vectors, sizes = best
         weight *= UNDERSMOOTH

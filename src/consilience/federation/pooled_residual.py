@@ -12,26 +12,26 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from consilience.citest.combine import sign_flip_sf
 from consilience.citest.interface import CITest, Progress
 from consilience.citest.question import Question
-from consilience.citest.result import CIResult, Direction
-from consilience.data.basis import Expansion, columns, roughness, widths
+from consilience.citest.result import CIResult
+from consilience.data.basis import columns, roughness, widths
 from consilience.data.kinds import Kind
-from consilience.data.responses import Coded, mid_ranks, n_responses, response_columns
+from consilience.data.responses import Coded, mid_ranks, response_columns
 from consilience.data.schema import Schema
-from consilience.data.spline import LADDER, Knots
+from consilience.data.spline import LADDER, Knots, own_knots
 from consilience.data.table import Table
 from consilience.federation.exchange.knots import coarse_edges, fine_edges, knots_from, lie_apart, n_cells
-from consilience.federation.exchange.residual import FEWEST_CELLS, ROWS_PER_PRODUCT
-from consilience.federation.exchange.residual_sums import pieces_for, root_of_inverse, silent_result
+from consilience.federation.exchange.residual import FEWEST_CELLS, FEWEST_ROWS, MOST_COLUMNS, ROWS_PER_PRODUCT
+from consilience.federation.exchange.residual_plan import Columns, columns_for, fewest_rows, parts_of
+from consilience.federation.exchange.residual_sums import Plan, Products, expansions_for, part_of, result_of, silent_result
 from consilience.federation.pooled_fit import PooledDesign, PooledFit
 from consilience.federation.pooled_labels import as_labels
 from consilience.glm.kernel import Floats
-from consilience.protocol.expanded import OWN_ROWS
+from consilience.protocol.expanded import n_own_curves, own_curves, own_main
 from consilience.protocol.mean_products import ROWS_PER_COLUMN
 from consilience.protocol.place import Placed, middle_half
-from consilience.protocol.residual_products import MOST_PRODUCTS
+from consilience.protocol.residual_products import MOST_PRODUCTS, UNORDERED
 from consilience.settings.declaration import DEFAULTS
 from consilience.wording import counted
 
@@ -109,60 +109,89 @@ class PooledResidual(CITest):
             return silent_result(question, reason, 0, 0, 0)
         index = np.arange(rows.n) if rows.index is None else rows.index
         contributors = len(np.unique(self._site[index]))
-        sizes = [n_responses(self.schema, name, features=self._features) for name in (question.x, question.y)]
-        d = sizes[0] * sizes[1]
-        if d > MOST_PRODUCTS or d * ROWS_PER_PRODUCT > rows.n:
-            return silent_result(question, f"{d} products of residuals are too many for {rows.n} rows", rows.n, contributors, 0)
-        fits = []
         design = self._design(tuple(sorted(question.given)), index)
-        for name in (question.x, question.y):
+        if design is None or rows.n <= FEWEST_ROWS:
+            return silent_result(question, f"{rows.n} rows are too few", rows.n, contributors, 0)
+        fits, made = list[PooledFit](), list[Columns]()
+        x, y = self.schema[question.x], self.schema[question.y]
+        least = fewest_rows(x, y, rows.n, clustered=self._cluster is not None)
+        for variable in (x, y):
             zero = dict.fromkeys(self._table.numbers, 0.0)
-            response = response_columns(self._table, name, index, self._coded, zero, features=self._features)
-            fit = design.fit(response, levels=self.schema[name].kind.is_discrete)
+            response = response_columns(self._table, variable.name, index, self._coded, zero, features=self._features)
+            fit = design.fit(response, levels=variable.kind in UNORDERED)
             if isinstance(fit, str):
-                return silent_result(question, f"{name} {fit}", rows.n, contributors, 0)
+                return silent_result(question, f"{variable.name} {fit}", rows.n, contributors, 0)
+            knots = self._coded.knots.get(variable.name) if self._features else None
+            units = np.zeros(response.shape[1])
+            found = columns_for(variable, self._level_counts(variable.name, index), least, fit.residual.T @ fit.residual, units, knots)
+            if found is None:
+                return silent_result(question, f"no level of {variable.name} is frequent enough", rows.n, contributors, 0)
             fits.append(fit)
-        return self._test(question, fits[0], fits[1], index, contributors)
+            made.append(found)
+        parts = parts_of(made[0], made[1], numbers=not (x.kind.is_discrete or y.kind.is_discrete))
+        known = self._cluster is None and x.kind in UNORDERED and y.kind in UNORDERED
+        plan = Plan(made[0], made[1], parts, known)
+        d = made[0].combine.shape[1] * made[1].combine.shape[1]
+        if d > MOST_PRODUCTS or max(len(part.products) for part in parts) * ROWS_PER_PRODUCT > rows.n:
+            return silent_result(question, f"{d} products of residuals are too many for {rows.n} rows", rows.n, contributors, 0)
+        return self._test(question, plan, fits[0], fits[1], index, contributors)
 
-    def _test(self, question: Question, x: PooledFit, y: PooledFit, index: Index, contributors: int) -> CIResult:
+    def _level_counts(self, name: str, index: Index) -> Floats:
+        codes = self._table.codes.get(name)
+        return np.empty(0) if codes is None else np.bincount(codes[index], minlength=len(self.schema[name].levels)).astype(np.float64)
+
+    def _test(self, question: Question, plan: Plan, x: PooledFit, y: PooledFit, index: Index, contributors: int) -> CIResult:
         n = len(index)
-        products = (x.residual[:, :, None] * y.residual[:, None, :]).reshape(n, -1)
-        weighted = products * ((1.0 - x.leverage) * (1.0 - y.leverage))[:, None] ** -0.25
+        a, b = x.residual @ plan.x.combine, y.residual @ plan.y.combine
+        products = np.einsum("ni,nj->nij", a, b).reshape(n, -1)
         if self._cluster is not None:
             _, codes = np.unique(self._cluster[index], return_inverse=True)
-            weighted = np.stack([np.bincount(codes, weights=column) for column in weighted.T], axis=1)
-        half = root_of_inverse(weighted.T @ weighted)
-        df = half.shape[1]
-        if df == 0:
-            return silent_result(question, "the products of residuals do not vary", n, contributors, 0)
-        units = df * (df + 2) / float((((weighted @ half) ** 2).sum(axis=1) ** 2).sum()) - 2.0
-        if units <= df:
-            return silent_result(question, f"the {df} products of residuals rest on too few units", n, contributors, 0)
-        statistic = float(((products.sum(axis=0) @ half) ** 2).sum())
-        p = sign_flip_sf(statistic, df, units)
-        only = Direction(question.y, question.x, statistic, df, p, np.nan, np.nan)
-        return CIResult(question.x, question.y, question.given, p, n, contributors, directions=(only,))
+            sums: Floats = np.stack([np.bincount(codes, weights=column) for column in products.T], axis=1).astype(np.float64)
+            weighted = sums * ((1.0 - x.cluster_leverage(codes)) * (1.0 - y.cluster_leverage(codes)))[:, None] ** -0.25
+        else:
+            weighted = products * ((1.0 - x.leverage) * (1.0 - y.leverage))[:, None] ** -0.25
+        squares = weighted.T @ weighted
+        if plan.known:
+            squares = np.zeros_like(squares)
+            for i, weight in enumerate(((1.0 - x.leverage) * (1.0 - y.leverage)) ** -0.5):
+                spreads = [c.T @ _multinomial(f.fitted[i]) @ c for f, c in ((x, plan.x.combine), (y, plan.y.combine))]
+                squares += weight * np.kron(spreads[0], spreads[1])
+        halves = tuple(part_of(squares, part) for part in plan.parts)
+        fourths = [float((((weighted @ half) ** 2).sum(axis=1) ** 2).sum()) for half in halves]
+        found = Products(plan, float(len(weighted)), products.sum(axis=0), halves, fourths, 0)
+        return result_of(question, found, n, contributors, clustered=self._cluster is not None)
 
-    def _design(self, given: tuple[str, ...], index: Index) -> PooledDesign:
+    def _design(self, given: tuple[str, ...], index: Index) -> PooledDesign | None:
         knots, rows = self._coded.knots, len(index)
-        pieces = pieces_for(rows) if any(not self.schema[name].kind.is_discrete for name in given) else 0
-        tried = (Expansion(given, pieces), Expansion(given, pieces, False), Expansion(given, 0, False))
-        fitting = (e for e in tried if widths(self.schema, e, knots).all * ROWS_PER_COLUMN <= rows)
-        expansion = next(fitting, tried[-1])
+        curved = any(not self.schema[name].kind.is_discrete for name in given)
+        most = min(MOST_COLUMNS, rows // ROWS_PER_COLUMN)
+        fitting = (e for e in expansions_for(given, rows, curved=curved) if widths(self.schema, e, knots).all <= most)
+        expansion = next(fitting, None)
+        if expansion is None:
+            return None
         wide = widths(self.schema, expansion, knots)
         made = columns(self._table, expansion, index, knots, dict.fromkeys(self._table.numbers, 0.0))
         site = self._site[index]
         own: list[Floats] = []
         for k in np.unique(site):
             here = site == k
-            slopes = self._slopes and here.sum() >= OWN_ROWS * (1 + wide.lines)
-            block = np.zeros((rows, 1 + (wide.lines if slopes else 0)))
-            block[here, 0] = 1.0
-            if slopes:
-                block[here, 1:] = made[here, : wide.lines] - made[here, : wide.lines].mean(axis=0)
-            own.append(block)
+            n = int(here.sum())
+            block = [np.ones((n, 1)), made[here, : own_main(wide, n, slopes=self._slopes)]]
+            count = n_own_curves(wide, n, slopes=self._slopes)
+            for j in range(wide.lines if count else 0):
+                u = made[here, j]
+                block.append(own_curves(u, own_knots(u, count) if count > 1 else (), count))
+            whole = np.zeros((rows, sum(part.shape[1] for part in block)))
+            whole[here] = np.concatenate(block, axis=1)
+            own.append(whole)
         rough = roughness(self.schema, expansion, knots)
-        return PooledDesign(np.concatenate(own, axis=1), made, wide.free, wide.curves, rough, enough=wide.all * ROWS_PER_COLUMN <= rows)
+        return PooledDesign(np.concatenate(own, axis=1), made, wide.free, wide.curves, rough)
+
+
+def _multinomial(fitted: Floats) -> Floats:
+    """The covariance of level indicators with these means."""
+    p = np.clip(fitted, 0.0, 1.0)
+    return np.diag(p) - np.outer(p, p)
 
 
 def _counted(values: Floats, edges: Floats) -> tuple[Floats, Floats]:

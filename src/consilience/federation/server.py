@@ -13,6 +13,7 @@ from consilience.errors import OptionError, StudyError
 from consilience.federation.errors import DuplicateClientError, NoClientsError
 from consilience.federation.federated import FederatedTest
 from consilience.federation.pooled import Pooled
+from consilience.federation.pooled_auto import PooledAuto
 from consilience.federation.pooled_residual import PooledResidual
 from consilience.federation.site.client import Client
 from consilience.federation.transport.local import LocalTransport
@@ -32,9 +33,10 @@ class Server(FederatedTest):
         The sites, each with a name of its own.
     schema : Schema or mapping, optional
         The study's variables, declared in advance. By default the union of what the clients hold.
-    method : {"fedci", "fisher", "residual"}
+    method : {"fedci", "fisher", "residual", "auto"}
         ``"fedci"`` compares nested models that are fitted from sums over clients; ``"fisher"`` combines the p-values of the clients' own
-        tests; ``"residual"`` multiplies the residuals of smooth models, which needs neither straight lines nor equal variances.
+        tests; ``"residual"`` multiplies the residuals of smooth models, which needs neither straight lines nor equal variances;
+        ``"auto"`` is fedci where the linear models hold, and residual where they do not.
     site_effects : {"profiled", "coordinate", "joint", "none"}
         Where the sites' intercepts live: ``"profiled"`` (each client keeps its own to itself), ``"coordinate"`` (the paper's fedCI-CA),
         ``"joint"`` (the paper's fedCI: the server sees them) or ``"none"`` (one intercept for all).
@@ -254,7 +256,7 @@ def pooled(
     alternatives: str = DEFAULTS.alternatives.value,
     cluster: str | None = DEFAULTS.cluster,
     diagnostics: bool = DEFAULTS.diagnostics,
-) -> Pooled | PooledResidual:
+) -> Pooled | PooledResidual | PooledAuto:
     """The pooled analysis as a CI test: all rows in one place, the site as a factor in every model.
 
     Parameters
@@ -270,7 +272,7 @@ def pooled(
         How ordinal responses are modelled.
     ridge : float
         Penalty on coefficients; 0 for none.
-    method : {"fedci", "fisher", "residual"}
+    method : {"fedci", "fisher", "residual", "auto"}
         Which test to compare with: nested models, or products of residuals. Fisher's is refused: it combines tests of single sites.
     site_slopes : bool
         With ``method="residual"``: conditioning variables have slopes of their own at every site.
@@ -283,7 +285,7 @@ def pooled(
 
     Returns
     -------
-    Pooled or PooledResidual
+    Pooled, PooledResidual or PooledAuto
         A CI test to compare federated ones with.
 
     Raises
@@ -314,9 +316,10 @@ def pooled(
         raise OptionError(
             "Fisher's method combines tests of sites, and there are none where all rows are in one place; got method='fisher'."
         )
+    features = settings.alternatives is Alternatives.SMOOTH
     if settings.method is Method.RESIDUAL:
-        features = settings.alternatives is Alternatives.SMOOTH
         return PooledResidual(frames, common, slopes=settings.site_slopes, features=features, cluster=settings.cluster)
-    factor = settings.site_effects is not SiteEffects.NONE
-    chosen = {"ordinal": settings.ordinal, "ridge": settings.ridge, "diagnostics": settings.diagnostics}
-    return Pooled(frames, common, site_factor=factor, **chosen)
+    factor, auto = settings.site_effects is not SiteEffects.NONE, settings.method is Method.AUTO
+    look = settings.diagnostics or auto
+    linear = Pooled(frames, common, site_factor=factor, ordinal=settings.ordinal, ridge=settings.ridge, diagnostics=look)
+    return PooledAuto(linear, PooledResidual(frames, common, slopes=settings.site_slopes, features=features)) if auto else linear

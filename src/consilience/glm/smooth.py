@@ -24,7 +24,7 @@ __all__ = ["Axes", "Smooth", "axes", "smooth"]
 
 WEIGHTS = 10.0 ** np.arange(-6.0, 7.01, 0.5)
 """Weights of the penalty that are tried, relative to the size of the cross-products: from next to none to a straight line."""
-RATIOS = (1.0, 30.0, 1000.0)
+RATIOS = (0.03, 1.0, 30.0, 1000.0)
 """How much more pairs are penalised than curves, of which the data choose one."""
 UNDERSMOOTH = 0.3
 """What the chosen weight is multiplied with."""
@@ -48,7 +48,7 @@ class Axes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Smooth:
-    """A fitted mean: coefficients on turned columns, one column a response column; effective parameters; residual sums of squares.
+    """A fitted mean: coefficients on turned columns, one column a response column; effective parameters; cross-products of residuals.
 
     A row w of turned columns has the leverage w² · ``shrink`` besides that of the site's own columns.
     """
@@ -58,13 +58,18 @@ class Smooth:
     shrink: Floats
     weight: float
     edf: float
-    rss: Floats
+    left: Floats
+
+    @property
+    def rss(self) -> Floats:
+        """Residual sums of squares of the response columns."""
+        return np.maximum(np.diag(self.left), 0.0)
 
 
 def axes(gram: Floats, rough: Floats, wide: Widths, n: float) -> tuple[Axes, ...]:
     """Diagonalise cross-products and penalty together, once for every ratio; directions that the data do not have are left out.
 
-    >>> wide = Widths(1, 1, 1, 0)
+    >>> wide = Widths(1, 1, 1, 1, 0)
     >>> (turned,) = axes(np.diag([4.0, 3.0]), np.eye(1), wide, 4.0)
     >>> turned.size, turned.penalised
     (array([1., 1.]), array([0., 1.]))
@@ -82,7 +87,7 @@ def axes(gram: Floats, rough: Floats, wide: Widths, n: float) -> tuple[Axes, ...
     roots = _roots(rough, np.diag(inner), left, there, c)
     both = wide.pairs > 0 and there[:c].any() and there[c:].any()
     found = []
-    for ratio in RATIOS if both else RATIOS[:1]:
+    for ratio in RATIOS if both else (1.0,):
         scale = np.where(np.arange(len(there)) < c, 1.0, ratio**-0.5)
         white = roots * scale[there]
         size, turn = np.linalg.eigh(white.T @ left @ white)
@@ -155,8 +160,8 @@ def smooth(turned: Sequence[Axes], products: Floats, squares: Floats, n: float, 
         weight *= 2.0
     shrink = 1.0 / (chosen.size + weight * chosen.penalised)
     b = chosen.turn.T @ products
-    rss = np.maximum(spread - (2.0 * shrink - shrink**2 * chosen.size) @ b**2, 0.0)
-    return Smooth(chosen, shrink[:, None] * b, shrink, weight, local + _edf(chosen, weight), rss)
+    left = squares - b.T @ ((2.0 * shrink - shrink**2 * chosen.size)[:, None] * b)
+    return Smooth(chosen, shrink[:, None] * b, shrink, weight, local + _edf(chosen, weight), left)
 
 
 def _edf(turned: Axes, weight: float) -> float:

@@ -39,7 +39,7 @@ class Swept:
 
     def leverage(self, columns: Floats) -> Floats:
         """The leverage of rows in the local fit; ``columns`` are the own ones, about their means."""
-        inside = np.einsum("ij,jk,ik->i", columns, self.inverse, columns, optimize=True) if self.own else 0.0
+        inside = ((columns @ self.inverse) * columns).sum(axis=1) if self.own else 0.0
         return np.full(len(columns), 1.0 / max(self.n, 1)) + inside
 
 

@@ -1,4 +1,8 @@
-"""A site's columns for smooth means, kept from one round to the next where there is room."""
+"""A site's columns for smooth means, kept from one round to the next where there is room.
+
+Besides the columns that all sites have, a site with enough rows has *own* ones, whose coefficients never leave it: an intercept always;
+the main columns, so that slopes may differ between sites; and, with more rows, curves on knots of its own, so that shapes may.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +14,49 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.data.basis import Expansion, Widths, columns, widths
-from consilience.data.responses import Coded, response_columns
+from consilience.data.responses import Coded, n_responses, response_columns
+from consilience.data.spline import curves_on, own_knots
 from consilience.data.table import Rows
 from consilience.glm.kernel import Floats
 from consilience.glm.swept import Swept, sweep
-from consilience.protocol.desk import Desk
+from consilience.protocol.desk import Desk, Smoothing
 from consilience.protocol.place import centres_of
 from consilience.protocol.request import VariableSet
 
-__all__ = ["Bench", "Piece", "bench_of"]
+__all__ = ["Bench", "Maps", "Piece", "bench_of", "n_own_curves", "own_curves", "own_main"]
 
 Index = NDArray[np.intp]
 PIECE = 1 << 15
 """Rows worked on at a time, so that wide matrices never exist as a whole."""
 OWN_ROWS = 7.5
 """A site has slopes of its own if it has so many rows for each local parameter; with fewer they would take up too much of what it has."""
+CURVE_ROWS, MOST_OWN_CURVES = 20, 10
+"""Rows for each local parameter from which on a site has curves of its own, and how many columns a variable's may have."""
+
+
+def own_main(wide: Widths, rows: int, *, slopes: bool) -> int:
+    """How many main columns have coefficients of the site's own: all or none.
+
+    >>> own_main(Widths(1, 2, 2, 9, 0), 40, slopes=True), own_main(Widths(1, 2, 2, 9, 0), 20, slopes=True)
+    (2, 0)
+    """
+    return wide.main if slopes and rows >= OWN_ROWS * (1 + wide.main) else 0
+
+
+def n_own_curves(wide: Widths, rows: int, *, slopes: bool) -> int:
+    """How many curved columns each continuous variable has at a site with so many rows, besides the common ones.
+
+    >>> [n_own_curves(Widths(1, 1, 1, 9, 0), rows, slopes=True) for rows in (40, 100, 10_000)]
+    [0, 3, 10]
+    """
+    if not wide.lines or not own_main(wide, rows, slopes=slopes):
+        return 0
+    return max(0, min(MOST_OWN_CURVES, int((rows / CURVE_ROWS - 1 - wide.main) // wide.lines)))
+
+
+def own_curves(straight: Floats, knots: tuple[float, ...], count: int) -> Floats:
+    """A site's own curves of one variable: a square, or B-splines on its own quantiles."""
+    return straight[:, None] ** 2 if count == 1 else curves_on(knots, straight)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +67,15 @@ class Piece:
     index: Index | None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Maps:
+    """What residuals need of a sweep: means and maps of the common columns and of each response; ``extra`` own curves stand first."""
+
+    swept: Swept
+    extra: int
+    responses: dict[str, tuple[Floats, Floats]]
+
+
 @dataclass(slots=True, eq=False)
 class Bench:
     """What a site keeps: columns by expansion and rows, responses by name and rows. What does not fit is made anew."""
@@ -43,12 +84,14 @@ class Bench:
     room: int
     coded: Coded | None = None
     kept: dict[Any, Floats] = field(default_factory=dict)
+    known: dict[Any, Maps] = field(default_factory=dict)
+    knots: dict[Any, tuple[float, ...]] = field(default_factory=dict)
     used: int = 0
 
     def begin(self, coded: Coded) -> Bench:
         """Forget columns in other units or on other knots, and make room if little is left."""
         if coded != self.coded or self.used > self.room // 2:
-            self.coded, self.kept, self.used = coded, {}, 0
+            self.coded, self.kept, self.known, self.knots, self.used = coded, {}, {}, {}, 0
         return self
 
     def keep(self, key: Any, made: Floats) -> Floats:
@@ -68,12 +111,36 @@ class Bench:
             yield Piece(number, index[start : start + PIECE])
 
     def columns(self, expansion: Expansion, rows: Rows, piece: Piece) -> Floats:
-        """The columns of an expansion in some rows."""
+        """The common columns of an expansion in some rows."""
         assert self.coded is not None
         key = (expansion, rows.key, piece.number)
         if key in self.kept:
             return self.kept[key]
         return self.keep(key, columns(self.desk.table, expansion, piece.index, self.coded.knots, centres_of(self.desk)))
+
+    def extras(self, expansion: Expansion, rows: Rows, piece: Piece, *, slopes: bool) -> Floats:
+        """The site's own curves in some rows."""
+        wide = self.widths(expansion)
+        count = n_own_curves(wide, rows.n, slopes=slopes)
+        common = self.columns(expansion, rows, piece)
+        if not count:
+            return common[:, :0]
+        key = (expansion, rows.key, piece.number, "own", slopes)
+        if key in self.kept:
+            return self.kept[key]
+        knots = [self._own_knots(expansion, rows, j, count) for j in range(wide.lines)]
+        return self.keep(key, np.concatenate([own_curves(common[:, j], knots[j], count) for j in range(wide.lines)], axis=1))
+
+    def _own_knots(self, expansion: Expansion, rows: Rows, j: int, count: int) -> tuple[float, ...]:
+        """Quantiles of the site's own values of the ``j``-th continuous variable, over all rows of the sample."""
+        if count == 1:
+            return ()
+        numbers = [name for name in expansion.given if not self.desk.table.schema[name].kind.is_discrete]
+        key = (numbers[j], rows.key, count)
+        if key not in self.knots:
+            values = np.concatenate([self.columns(expansion, rows, piece)[:, j] for piece in self.pieces(rows)])
+            self.knots[key] = own_knots(values, count)
+        return self.knots[key]
 
     def responses(self, name: str, rows: Rows, piece: Piece, *, features: bool) -> Floats:
         """The columns of a response in some rows."""
@@ -94,18 +161,32 @@ class Bench:
         table = self.desk.table
         return table.holds((response,)) and table.complete({*sample, response}).n == table.complete(sample).n
 
-    def swept(self, expansion: Expansion, rows: Rows, names: tuple[str, ...], *, features: bool, slopes: bool, full: bool) -> Swept:
-        """Columns and responses, less what the site's own intercept and slopes make of them."""
+    def swept(self, expansion: Expansion, rows: Rows, names: tuple[str, ...], how: Smoothing, *, full: bool = True) -> tuple[Swept, int]:
+        """Columns and responses, less what the site's own ones make of them, after so many own curves; maps are kept for residuals."""
         wide = self.widths(expansion)
-        own = wide.lines if slopes and rows.n >= OWN_ROWS * (1 + wide.lines) else 0
+        own = own_main(wide, rows.n, slopes=how.slopes)
+        extra = self.extras(expansion, rows, next(self.pieces(rows)), slopes=how.slopes).shape[1]
+        sizes = [n_responses(self.desk.table.schema, name, features=how.features) for name in names]
 
         def made() -> Iterator[Floats]:
             for piece in self.pieces(rows):
-                parts = [self.columns(expansion, rows, piece), *(self.responses(n, rows, piece, features=features) for n in names)]
-                yield np.concatenate(parts, axis=1)
+                parts = [self.extras(expansion, rows, piece, slopes=how.slopes), self.columns(expansion, rows, piece)]
+                yield np.concatenate([*parts, *(self.responses(n, rows, piece, features=how.features) for n in names)], axis=1)
 
-        first = next(iter(made()), np.empty((0, 0)))
-        return sweep(made, first.shape[1], own, full=full)
+        found = sweep(made, extra + wide.all + sum(sizes), extra + own, full=full)
+        kept = self.known.setdefault((expansion, rows.key, how), Maps(found, extra, {}))
+        at = extra + wide.all
+        for name, size in zip(names, sizes, strict=True):
+            kept.responses[name] = found.means[at : at + size].copy(), found.maps[:, at : at + size].copy()
+            at += size
+        return found, extra
+
+    def maps(self, expansion: Expansion, rows: Rows, names: tuple[str, ...], how: Smoothing) -> Maps:
+        """Means of columns and responses, and what own columns make of them."""
+        key = (expansion, rows.key, how)
+        if key not in self.known or not set(names) <= self.known[key].responses.keys():
+            self.swept(expansion, rows, names, how, full=False)
+        return self.known[key]
 
 
 def bench_of(desk: Desk, coded: Coded) -> Bench:

@@ -246,9 +246,7 @@ class Guard:
             if known.get(point) == self.members:
                 continue
             if sum(members == self.members for members in known.values()) >= MOST_POINTS:
-                raise RepeatedQuestionError(
-                    f"{what} are answered at {MOST_POINTS} points at most with the same sites; got another."
-                )
+                raise RepeatedQuestionError(f"{what} are answered at {MOST_POINTS} points at most with the same sites; got another.")
             new.append((test, point))
         if new:
             members = tuple(sorted(self.members))

@@ -10,16 +10,17 @@ import numpy as np
 from consilience.data.basis import Expansion, Widths, widths
 from consilience.data.responses import Coded, n_responses
 from consilience.data.schema import Schema
+from consilience.data.table import Rows, Table
 from consilience.glm.kernel import Floats
-from consilience.protocol.desk import Desk
+from consilience.protocol.desk import Desk, Smoothing
 from consilience.protocol.errors import OutsideSchemaError, WrongShapeError
 from consilience.protocol.expanded import bench_of
 from consilience.protocol.guard import Guard
 from consilience.protocol.request import Request, VariableSet
-from consilience.settings.choices import Method
+from consilience.settings.choices import Alternatives, Method
 from consilience.wording import counted
 
-__all__ = ["MeanProducts", "MeanSet", "MeanTotal", "check_expansion", "own_sample"]
+__all__ = ["MeanProducts", "MeanSet", "MeanTotal", "check_expansion", "check_responses", "own_sample"]
 
 ROWS_PER_COLUMN = 2
 """Rows that there must be for each common column: cross-products of as many columns as rows would be the rows themselves, turned."""
@@ -39,17 +40,21 @@ class MeanSet(msgspec.Struct, frozen=True):
 
 
 class MeanTotal(NamedTuple):
-    """Sums of a set: rows, parameters kept at sites, cross-products of columns; per response those with it and of its own columns."""
+    """Sums of a set: rows, parameters kept at sites, cross-products of columns; per response those with it and of its own
+    columns, and counts of its levels.
+    """
 
     n: float
     local: float
     gram: Floats
     products: dict[str, Floats]
     squares: dict[str, Floats]
+    counts: dict[str, Floats]
 
 
 class MeanProducts(Request, frozen=True, tag="means"):
-    """Per set: rows, local parameters, upper triangle of the columns' cross-products; per response its products with them and its own.
+    """Per set: rows, local parameters, upper triangle of the columns' cross-products; per response its products with them, its own, and
+    counts of its levels if it has some.
 
     Every site first regresses all columns on its own intercept and, with ``slopes``, on its own lines of the conditioning variables.
     """
@@ -65,8 +70,8 @@ class MeanProducts(Request, frozen=True, tag="means"):
 
     def _length(self, each: MeanSet, schema: Schema) -> int:
         p = widths(schema, each.expansion, self.coded.knots).all
-        sizes = [n_responses(schema, name, features=self.features) for name in each.responses]
-        return 2 + p * (p + 1) // 2 + sum(p * q + q * (q + 1) // 2 for q in sizes)
+        sizes = {name: n_responses(schema, name, features=self.features) for name in each.responses}
+        return 2 + p * (p + 1) // 2 + sum(p * q + q * (q + 1) // 2 + len(schema[name].levels) for name, q in sizes.items())
 
     def samples(self) -> tuple[VariableSet, ...]:
         """The samples, and those of single means, each once."""
@@ -95,17 +100,18 @@ class MeanProducts(Request, frozen=True, tag="means"):
                 parts.append(np.zeros(self._length(each, table.schema)))
                 continue
             there = tuple(name for name in each.responses if bench.has(name, each.sample))
-            found = bench.swept(each.expansion, rows, there, features=self.features, slopes=self.slopes, full=True)
+            found, extra = bench.swept(each.expansion, rows, there, Smoothing(self.slopes, self.features))
             p = bench.widths(each.expansion).all
-            parts += [np.array([float(found.n), float(found.rank)]), found.gram[:p, :p][np.triu_indices(p)]]
-            at = p
+            columns = slice(extra, extra + p)
+            parts += [np.array([float(found.n), float(found.rank)]), found.gram[columns, columns][np.triu_indices(p)]]
+            at = extra + p
             for name in each.responses:
                 q = n_responses(table.schema, name, features=self.features)
                 if name not in there:
-                    parts.append(np.zeros(p * q + q * (q + 1) // 2))
+                    parts.append(np.zeros(p * q + q * (q + 1) // 2 + len(table.schema[name].levels)))
                     continue
                 own = slice(at, at + q)
-                parts += [found.gram[:p, own].ravel(), found.gram[own, own][np.triu_indices(q)]]
+                parts += [found.gram[columns, own].ravel(), found.gram[own, own][np.triu_indices(q)], _level_counts(table, name, rows)]
                 at += q
         return np.concatenate(parts)
 
@@ -126,13 +132,15 @@ class MeanProducts(Request, frozen=True, tag="means"):
             n, local = float(np.rint(total[at])), float(np.rint(total[at + 1]))
             at += 2
             gram = triangle(wide.all)
-            products, squares = dict[str, Floats](), dict[str, Floats]()
+            products, squares, counts = dict[str, Floats](), dict[str, Floats](), dict[str, Floats]()
             for name in each.responses:
                 q = n_responses(schema, name, features=self.features)
                 products[name] = total[at : at + wide.all * q].reshape(wide.all, q)
                 at += wide.all * q
                 squares[name] = triangle(q)
-            found.append(MeanTotal(n, local, gram, products, squares))
+                counts[name] = np.rint(total[at : at + len(schema[name].levels)])
+                at += len(counts[name])
+            found.append(MeanTotal(n, local, gram, products, squares, counts))
         return found
 
     def words(self) -> str:
@@ -144,6 +152,13 @@ class MeanProducts(Request, frozen=True, tag="means"):
         names = sorted({name for each in self.sets for name in each.responses})
         sets = counted(len({each.expansion.given for each in self.sets}), "set")
         return f"cross-products for smooth means of {', '.join(names) or 'nothing'}, given {sets} of variables"
+
+
+def _level_counts(table: Table, name: str, rows: Rows) -> Floats:
+    if name not in table.codes:
+        return np.empty(0)
+    codes = table.codes[name] if rows.index is None else table.codes[name][rows.index]
+    return np.bincount(codes, minlength=len(table.schema[name].levels)).astype(np.float64)
 
 
 def own_sample(expansion: Expansion, response: str) -> VariableSet:
@@ -158,16 +173,25 @@ def own_sample(expansion: Expansion, response: str) -> VariableSet:
 def check_expansion(sample: VariableSet, expansion: Expansion, responses: tuple[str, ...], coded: Coded, guard: Guard) -> None:
     """Columns that the study can have asked for: of variables of the sample, on agreed knots, and few enough for its rows."""
     given = expansion.given
-    guard.knows((*given, *responses))
+    guard.knows(given)
     if not set(given) <= set(sample) or list(given) != sorted(given) or list(sample) != sorted(sample):
         raise OutsideSchemaError(f"The variables of a mean must be sorted and among its sample; got {', '.join((*given, *sample))}.")
     schema = guard.table.schema
-    if not 0 <= expansion.pieces <= MOST_PIECES:
-        raise WrongShapeError(f"A curve has up to {MOST_PIECES} pieces; got {expansion.pieces}.")
+    if not 0 <= expansion.pieces <= MOST_PIECES or not -1 <= expansion.short <= MOST_PIECES:
+        raise WrongShapeError(f"A curve has up to {MOST_PIECES} pieces; got {expansion.pieces} and {expansion.short}.")
     for name in expansion.given:
         if not schema[name].kind.is_discrete and name not in coded.knots:
             raise WrongShapeError(f"A curve of {name!r} needs its knots; got none.")
+    check_responses(expansion, responses, coded, guard)
+    guard.leaves_rows(sample, widths(schema, expansion, coded.knots).all, ROWS_PER_COLUMN)
+
+
+def check_responses(expansion: Expansion, responses: tuple[str, ...], coded: Coded, guard: Guard) -> None:
+    """Variables whose means can be modelled: others than those given, with scores of their levels or knots where they need them."""
+    guard.knows((*expansion.given, *responses))
+    schema = guard.table.schema
     for name in responses:
         if schema[name].kind.value == "ordinal" and name not in coded.scores:
             raise WrongShapeError(f"The mean of {name!r} needs scores of its levels; got none.")
-    guard.leaves_rows(sample, widths(schema, expansion, coded.knots).all, ROWS_PER_COLUMN)
+        if guard.terms.alternatives is Alternatives.SMOOTH and not schema[name].kind.is_discrete and name not in coded.knots:
+            raise WrongShapeError(f"Features of {name!r} need its knots; got none.")

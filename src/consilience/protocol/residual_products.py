@@ -13,32 +13,40 @@ import numpy as np
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult
 from consilience.data.basis import widths
+from consilience.data.kinds import Kind
 from consilience.data.responses import Coded, n_responses
 from consilience.data.schema import Schema
 from consilience.glm.kernel import Floats
 from consilience.protocol.desk import Desk, Smoothing
 from consilience.protocol.errors import OutsideSchemaError, WrongShapeError
 from consilience.protocol.guard import Guard
-from consilience.protocol.mean_products import check_expansion, own_sample
+from consilience.protocol.mean_products import ROWS_PER_COLUMN, check_expansion, check_responses, own_sample
+from consilience.protocol.products_of import Moments
 from consilience.protocol.request import Request, VariableSet
-from consilience.protocol.residuals import BasisAsk, MeanAsk, Moments, Tested, moments
+from consilience.protocol.residuals import BasisAsk, MeanAsk, Tested, moments
 from consilience.settings.choices import Method
 from consilience.wording import counted
 
 __all__ = ["AloneResidual", "ProductAsk", "ProductTotal", "ResidualProducts", "ResidualsRead"]
 
 MOST_UNIT = 1100
-MOST_PRODUCTS = 256
-"""Products of residual columns in one test: their squares are a matrix."""
+MOST_PRODUCTS, MOST_HALVES = 256, 8
+"""Products of residual columns in one test, whose squares are a matrix; and parts of them that fourth moments are asked for."""
+UNORDERED = (Kind.BINARY, Kind.MULTINOMIAL)
 
 
 class ProductAsk(msgspec.Struct, frozen=True):
-    """One test: the positions of its two models, and its sample. ``half`` is V^-1/2 once V is known (its columns, as doubles)."""
+    """One test: the positions of its two models, its sample, how their columns are combined before they are multiplied.
+
+    ``combine`` holds a matrix for each variable (doubles, a row per column; empty: as they are): levels that are rare are merged.
+    ``halves`` are roots V^-1/2 for fourth moments, once V is known (doubles, a row per product).
+    """
 
     x: int
     y: int
     sample: VariableSet
-    half: bytes = b""
+    combine: tuple[bytes, bytes] = (b"", b"")
+    halves: tuple[bytes, ...] = ()
 
 
 class AloneResidual(NamedTuple):
@@ -53,12 +61,12 @@ class AloneResidual(NamedTuple):
         """Site: pack a result of its own."""
         if not result.informative:
             return AloneResidual(0.0, 0.0, 0.0)
-        (only,) = result.directions
-        return AloneResidual(only.statistic, only.df, -math.log(max(result.p_value, 1e-300)))
+        first = result.directions[0]
+        return AloneResidual(first.statistic, first.df, -math.log(max(result.p_value, 1e-300)))
 
 
 class ProductTotal(NamedTuple):
-    """Sums of one test: independent units (rows or clusters), Σ r, Σ w r rᵀ, and Σ w² r⁴ where r is one number."""
+    """Sums of one test: independent units (rows or clusters), Σ r, V, and Σ w² r⁴ where r is one number of unknown variance."""
 
     units: float
     sums: Floats
@@ -70,15 +78,15 @@ class ResidualsRead(NamedTuple):
     """What a sum of answers says: per test its products, or its fourth moments; the answers of single sites per question."""
 
     tests: list[ProductTotal]
-    fourths: list[float]
+    fourths: list[Floats]
     alone: dict[Question, AloneResidual]
 
 
 class ResidualProducts(Request, frozen=True, tag="residuals"):
     """Per test: units, sums of products of residuals, upper triangle of their weighted squares, and the fourth power where there is one.
 
-    With ``fourths`` instead one number a test: Σ |V^-1/2 r|⁴. Then, per question of ``alone``, an :class:`AloneResidual` from the one site
-    that can answer it and zeros from all others.
+    With ``fourths`` instead one number for every half of a test: Σ |V^-1/2 r|⁴. Then, per question of ``alone``, an
+    :class:`AloneResidual` from the one site that can answer it and zeros from all others.
     """
 
     bases: tuple[BasisAsk, ...]
@@ -91,13 +99,23 @@ class ResidualProducts(Request, frozen=True, tag="residuals"):
     fourths: bool = False
     alone: tuple[Question, ...] = ()
 
+    def _sizes(self, test: ProductAsk, schema: Schema) -> tuple[int, int]:
+        """Columns of both variables once they are combined."""
+        own = [n_responses(schema, self.models[i].response, features=self.features) for i in (test.x, test.y)]
+        x, y = (len(matrix) // (8 * size) if matrix else size for matrix, size in zip(test.combine, own, strict=True))
+        return x, y
+
     def _d(self, test: ProductAsk, schema: Schema) -> int:
-        x, y = (n_responses(schema, self.models[i].response, features=self.features) for i in (test.x, test.y))
+        x, y = self._sizes(test, schema)
         return x * y
+
+    def _known(self, test: ProductAsk, schema: Schema) -> bool:
+        """True if the variance follows from the means: both variables have levels without order, and rows are independent."""
+        return not self.clustered and all(schema[self.models[i].response].kind in UNORDERED for i in (test.x, test.y))
 
     def _length(self, test: ProductAsk, schema: Schema) -> int:
         d = self._d(test, schema)
-        return 1 if self.fourths else 1 + d + d * (d + 1) // 2 + (d == 1)
+        return len(test.halves) if self.fourths else 1 + d + d * (d + 1) // 2 + (d == 1 and not self._known(test, schema))
 
     def length(self, schema: Schema) -> int:
         """The tests, one after the other, then the questions for a site alone."""
@@ -142,11 +160,11 @@ class ResidualProducts(Request, frozen=True, tag="residuals"):
         for model in self.models:
             if not 0 <= model.basis < len(self.bases):
                 raise WrongShapeError(f"A mean must be over one of the {len(self.bases)} sets of columns; got {model.basis}.")
-            basis = self.bases[model.basis]
-            check_expansion(basis.sample, basis.expansion, (model.response,), self.coded, guard)
+            check_responses(self.bases[model.basis].expansion, (model.response,), self.coded, guard)
             model.check(ranks[model.basis], n_responses(schema, model.response, features=self.features), MOST_UNIT)
         for test in self.tests:
             self._check_test(test, schema)
+            guard.leaves_rows(test.sample, self._d(test, schema), ROWS_PER_COLUMN)
 
     def _check_test(self, test: ProductAsk, schema: Schema) -> None:
         if not (0 <= test.x < len(self.models) and 0 <= test.y < len(self.models)):
@@ -157,12 +175,20 @@ class ResidualProducts(Request, frozen=True, tag="residuals"):
             raise OutsideSchemaError("A test is of two variables given the same others.")
         if test.sample != tuple(sorted({x.response, y.response, *given})):
             raise OutsideSchemaError(f"The sample of a test is complete on its variables; got {', '.join(test.sample)}.")
+        for i, matrix, size in zip((test.x, test.y), test.combine, self._sizes(test, schema), strict=True):
+            rows = n_responses(schema, self.models[i].response, features=self.features)
+            if matrix and (len(matrix) != 8 * rows * size or not 0 < size <= rows or not np.isfinite(_doubles(matrix)).all()):
+                raise WrongShapeError(
+                    f"The {rows} columns of {self.models[i].response} can be combined to so many at most, by finite numbers."
+                )
         d = self._d(test, schema)
         if d > MOST_PRODUCTS:
             raise WrongShapeError(f"A test has at most {MOST_PRODUCTS} products of residuals; got {d}.")
-        fits = len(test.half) % (8 * d) == 0 and 0 < len(test.half) <= 8 * d * d if self.fourths else not test.half
-        if not fits or not np.isfinite(np.frombuffer(test.half, dtype="<f8")).all():
-            raise WrongShapeError("Fourth moments need a root of the inverse of the test's squares, which fits them; nothing else does.")
+        if bool(test.halves) != self.fourths or len(test.halves) > MOST_HALVES:
+            raise WrongShapeError(f"Fourth moments need one to {MOST_HALVES} roots of inverses, and only they do.")
+        for half in test.halves:
+            if len(half) % (8 * d) or not 0 < len(half) <= 8 * d * d or not np.isfinite(_doubles(half)).all():
+                raise WrongShapeError(f"A root of an inverse has {d} rows, as many columns at most, and finite numbers.")
 
     def _name(self, test: ProductAsk) -> bytes:
         """A test without its point."""
@@ -173,7 +199,7 @@ class ResidualProducts(Request, frozen=True, tag="residuals"):
         """All that its answer depends on."""
         parts = [(self.models[i], self.bases[self.models[i].basis]) for i in (test.x, test.y)]
         bare = [(basis.expansion, basis.turn, m.response, m.coefficients, m.shrink, m.units) for m, basis in parts]
-        return sha256(msgspec.msgpack.encode((bare, test.half))).digest()[:16]
+        return sha256(msgspec.msgpack.encode((bare, test.combine, test.halves))).digest()[:16]
 
     def answer(self, desk: Desk, site: int) -> Floats:
         """The site's own sums; zeros for a sample it does not hold."""
@@ -188,24 +214,27 @@ class ResidualProducts(Request, frozen=True, tag="residuals"):
             return self.bases[self.models[self.tests[i].x].basis].expansion.given
 
         held = [i for i, test in enumerate(self.tests) if desk.table.holds(test.sample) and desk.table.complete(test.sample).n]
+        how = Smoothing(self.slopes, self.features)
         for _, group in groupby(sorted(held, key=given), key=given):
-            asked = [Tested(i, self.tests[i].x, self.tests[i].y, self.tests[i].sample, self._half(i, schema)) for i in group]
-            found = moments(desk, self.bases, self.models, asked, self.coded, slopes=self.slopes, features=self.features)
+            found = moments(desk, self.bases, self.models, [self._tested(i, schema) for i in group], self.coded, how)
             for i, each in found.items():
-                packed = self._pack(each)
+                packed = self._pack(each, schema, self.tests[i])
                 vector[position[i] : position[i] + len(packed)] = packed
         return np.concatenate([vector, self._answer_alone(desk).ravel()])
 
-    def _half(self, i: int, schema: Schema) -> Floats | None:
-        if not self.fourths:
-            return None
-        return np.frombuffer(self.tests[i].half, dtype="<f8").reshape(self._d(self.tests[i], schema), -1)
+    def _tested(self, i: int, schema: Schema) -> Tested:
+        test, d = self.tests[i], self._d(self.tests[i], schema)
+        own = (n_responses(schema, self.models[j].response, features=self.features) for j in (test.x, test.y))
+        x, y = (_doubles(m).reshape(size, -1) if m else np.eye(size) for m, size in zip(test.combine, own, strict=True))
+        halves = tuple(_doubles(half).reshape(d, -1) for half in test.halves)
+        return Tested(i, test.x, test.y, test.sample, (x, y), halves, self._known(test, schema))
 
-    def _pack(self, found: Moments) -> Floats:
+    def _pack(self, found: Moments, schema: Schema, test: ProductAsk) -> Floats:
         if self.fourths:
-            return np.array([found.fourth])
-        fourth = [found.fourth] if len(found.sums) == 1 else []
-        return np.concatenate([[float(found.units)], found.sums, found.squares[np.triu_indices(len(found.sums))], fourth])
+            return found.fourths
+        one = len(found.sums) == 1 and not self._known(test, schema)
+        triangle = found.squares[np.triu_indices(len(found.sums))]
+        return np.concatenate([[float(found.units)], found.sums, triangle, found.fourths if one else []])
 
     def _answer_alone(self, desk: Desk) -> Floats:
         vector, table = np.zeros((len(self.alone), len(AloneResidual._fields))), desk.table
@@ -223,13 +252,14 @@ class ResidualProducts(Request, frozen=True, tag="residuals"):
             part = total[at : at + self._length(test, schema)]
             at += len(part)
             if self.fourths:
-                found.fourths.append(float(part[0]))
+                found.fourths.append(part)
                 continue
             d = self._d(test, schema)
             squares = np.zeros((d, d))
             rows, cols = np.triu_indices(d)
             squares[rows, cols] = squares[cols, rows] = part[1 + d : 1 + d + len(rows)]
-            found.tests.append(ProductTotal(float(np.rint(part[0])), part[1 : 1 + d], squares, float(part[-1]) if d == 1 else None))
+            fourth = float(part[-1]) if d == 1 and not self._known(test, schema) else None
+            found.tests.append(ProductTotal(float(np.rint(part[0])), part[1 : 1 + d], squares, fourth))
         numbers = total[at:].reshape(-1, len(AloneResidual._fields)).tolist()
         found.alone.update({q: AloneResidual(*row) for q, row in zip(self.alone, numbers, strict=True)})
         return found
@@ -245,3 +275,7 @@ class ResidualProducts(Request, frozen=True, tag="residuals"):
         words = f"{what} of residuals and their squares{by}, of {counted(len(self.tests), 'test')}" if self.tests else ""
         alone = f"statistics of {counted(len(self.alone), 'test')} that one site alone can do" if self.alone else ""
         return "; ".join(part for part in (words, alone) if part) or "nothing"
+
+
+def _doubles(values: bytes) -> Floats:
+    return np.frombuffer(values, dtype="<f8") if len(values) % 8 == 0 else np.full(1, np.nan)

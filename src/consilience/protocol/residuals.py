@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import msgspec
 import numpy as np
@@ -12,16 +12,13 @@ from consilience.data.basis import Expansion
 from consilience.data.responses import Coded
 from consilience.data.table import Rows
 from consilience.glm.kernel import Floats
-from consilience.glm.swept import Swept
-from consilience.protocol.desk import Desk
+from consilience.protocol.desk import Desk, Smoothing
 from consilience.protocol.errors import WrongShapeError
-from consilience.protocol.expanded import Bench, Piece, bench_of
+from consilience.protocol.expanded import Bench, Maps, Piece, bench_of
+from consilience.protocol.products_of import Moments, Residuals, SumOfProducts
 from consilience.protocol.request import VariableSet
 
-__all__ = ["BasisAsk", "MeanAsk", "Moments", "Tested", "moments"]
-
-MOST_LEVERAGE = 0.99
-"""A row that a fit follows further than this counts as if it did so: what is left of it is rounding, and would be divided by it."""
+__all__ = ["BasisAsk", "MeanAsk", "Tested", "moments"]
 
 
 class BasisAsk(msgspec.Struct, frozen=True):
@@ -46,43 +43,48 @@ class MeanAsk(msgspec.Struct, frozen=True):
 
     def check(self, rank: int, size: int, most_unit: int) -> None:
         """Raise unless the parts fit columns of this rank and a response of this size."""
+        if len(self.coefficients) != 8 * rank * size or len(self.shrink) != 8 * rank or len(self.units) != size:
+            raise WrongShapeError(f"The mean of {self.response} has {rank} coefficients for each of {size} columns.")
         beta, shrink = np.frombuffer(self.coefficients, dtype="<f8"), np.frombuffer(self.shrink, dtype="<f8")
-        fits = len(beta) == rank * size and len(shrink) == rank and len(self.units) == size
-        if not fits or not np.isfinite(beta).all() or not np.isfinite(shrink).all() or (shrink < 0).any():
-            raise WrongShapeError(f"The mean of {self.response} has {rank} coefficients for each of {size} columns, all finite.")
+        if not np.isfinite(beta).all() or not np.isfinite(shrink).all() or (shrink < 0).any():
+            raise WrongShapeError(f"The coefficients of the mean of {self.response} must be finite.")
         if any(abs(unit) > most_unit for unit in self.units):
             raise WrongShapeError(f"A unit's exponent must lie within ±{most_unit}.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tested:
-    """A test to be done here: its number, its two models, its sample, and V^-1/2 where fourth moments are wanted."""
+    """A test to be done here: its number, its two models and what columns of theirs are combined, its sample, what is wanted.
+
+    ``halves`` are roots of inverses where fourth moments are wanted; ``known`` says that variances follow from the means.
+    """
 
     number: int
     x: int
     y: int
     sample: VariableSet
-    half: Floats | None
+    maps: tuple[Floats, Floats]
+    halves: tuple[Floats, ...]
+    known: bool
 
 
 @dataclass(slots=True, eq=False)
-class Moments:
-    """Sums of one test at one site."""
+class _Turned:
+    """Turned columns over a sample at this site, and their sums by cluster."""
 
-    units: int
-    sums: Floats
-    squares: Floats
-    fourth: float
+    basis: BasisAsk
+    rows: Rows
+    maps: Maps
+    common: Floats
+    extra: Floats
+    by_cluster: list[tuple[Floats, Floats]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Mean:
-    """A model at this site: which rows, how columns are turned after the site's own part is taken out."""
+    """A model at this site."""
 
-    basis: BasisAsk
-    rows: Rows
-    swept: Swept
-    turned: Floats
+    turned: _Turned
     coefficients: Floats
     centre: Floats
     own: Floats
@@ -92,129 +94,125 @@ class _Mean:
 
 
 def moments(
-    desk: Desk,
-    bases: Sequence[BasisAsk],
-    models: Sequence[MeanAsk],
-    tests: Sequence[Tested],
-    coded: Coded,
-    *,
-    slopes: bool,
-    features: bool,
+    desk: Desk, bases: Sequence[BasisAsk], models: Sequence[MeanAsk], tests: Sequence[Tested], coded: Coded, how: Smoothing
 ) -> dict[int, Moments]:
-    """The sums of tests that share their conditioning variables, by the tests' numbers.
+    """The sums of tests that share their conditioning variables, by the tests' numbers."""
+    bench = bench_of(desk, coded)
+    means = _means(bench, bases, models, {i for test in tests for i in (test.x, test.y)}, how)
+    tests = [test for test in tests if test.x in means and test.y in means and _same_rows(desk, test, means)]
+    sums = {test.number: SumOfProducts(test.maps, test.halves, known=test.known) for test in tests}
+    pieces = max((len(list(bench.pieces(mean.turned.rows))) for mean in means.values()), default=0)
+    cluster = desk.table.cluster
+    keep = cluster is None and any(each.d > 1 and not each.known and not each.halves for each in sums.values())
+    again = cluster is None and any(each.halves for each in sums.values())
+    for number in range(pieces):
+        residuals = _residuals(bench, means, number, how, clustered=cluster is not None, keep=keep, again=again)
+        for test in tests:
+            if test.x in residuals and test.y in residuals:
+                rows = means[test.x].turned.rows
+                piece = next(each for each in bench.pieces(rows) if each.number == number)
+                codes = None if cluster is None else cluster if piece.index is None else cluster[piece.index]
+                sums[test.number].add(residuals[test.x], residuals[test.y], codes)
+    found = {}
+    for test in tests:
+        leverages = None
+        if cluster is not None:
+            leverages = _by_cluster(means[test.x]), _by_cluster(means[test.y])
+        found[test.number] = sums[test.number].done(leverages)
+    return found
 
-    S sums r = r_x ⊗ r_y as they are. V sums w r rᵀ with w = ((1 - h_x)(1 - h_y))^-½, h the leverages: residuals are too small by what the
-    fit has followed (MacKinnon and White's HC2).
-    """
-    table, bench = desk.table, bench_of(desk, coded)
-    needed = {i for test in tests for i in (test.x, test.y)}
-    means: dict[int, _Mean] = {}
+
+def _same_rows(desk: Desk, test: Tested, means: dict[int, _Mean]) -> bool:
+    """By the counts that were summed both models have the rows of the test; where they have not, there is nothing to sum."""
+    table = desk.table
+    rows = {table.complete(test.sample).n}
+    for mean in (means[test.x], means[test.y]):
+        rows |= {mean.turned.rows.n, table.complete({*test.sample, *mean.turned.basis.sample}).n}
+    return len(rows) == 1
+
+
+def _means(bench: Bench, bases: Sequence[BasisAsk], models: Sequence[MeanAsk], needed: set[int], how: Smoothing) -> dict[int, _Mean]:
+    table, found = bench.desk.table, dict[int, _Mean]()
     for j in sorted({models[i].basis for i in needed}):
         basis = bases[j]
-        if not table.holds(basis.sample):
+        if not table.holds(basis.sample) or not table.complete(basis.sample).n:
             continue
         rows = table.complete(basis.sample)
         mine = [i for i in sorted(needed) if models[i].basis == j and bench.has(models[i].response, basis.sample)]
-        if not rows.n or not mine:
-            continue
-        names = tuple(models[i].response for i in mine)
-        swept = bench.swept(basis.expansion, rows, names, features=features, slopes=slopes, full=False)
-        means |= _means(bench, basis, rows, swept, {i: models[i] for i in mine})
-    tests = [test for test in tests if test.x in means and test.y in means]
-    sums = {test.number: _Sums(desk, test, means[test.x], means[test.y]) for test in tests}
-    pieces = max((len(list(bench.pieces(mean.rows))) for mean in means.values()), default=0)
-    for number in range(pieces):
-        residuals = _residuals(bench, means, number, features=features)
-        for test in tests:
-            if test.x in residuals and test.y in residuals:
-                piece = next(each for each in bench.pieces(means[test.x].rows) if each.number == number)
-                sums[test.number].add(residuals[test.x], residuals[test.y], piece)
-    return {number: each.done() for number, each in sums.items()}
-
-
-def _means(bench: Bench, basis: BasisAsk, rows: Rows, swept: Swept, models: dict[int, MeanAsk]) -> dict[int, _Mean]:
-    p = bench.widths(basis.expansion).all
-    turn = np.frombuffer(basis.turn, dtype="<f8").reshape(p, -1) if p else np.empty((0, 0))
-    turned = turn.copy()
-    turned[: swept.own] -= swept.maps[:, :p] @ turn
-    found, at = dict[int, _Mean](), p
-    for i, model in models.items():
-        q = len(model.units)
-        coefficients = np.frombuffer(model.coefficients, dtype="<f8").reshape(-1, q)
-        shrink = np.frombuffer(model.shrink, dtype="<f8")
-        here = slice(at, at + q)
-        own = swept.maps[:, here]
-        found[i] = _Mean(basis, rows, swept, turned, coefficients, swept.means[here], own, shrink, model.units, model.response)
-        at += q
+        maps = bench.maps(basis.expansion, rows, tuple(models[i].response for i in mine), how)
+        p, extra, own = bench.widths(basis.expansion).all, maps.extra, maps.swept.own
+        turn = np.frombuffer(basis.turn, dtype="<f8").reshape(p, -1) if p else np.empty((0, 0))
+        swept = maps.swept.maps[:, extra : extra + p] @ turn
+        common = turn.copy()
+        common[: own - extra] -= swept[extra:]
+        turned = _Turned(basis, rows, maps, common, swept[:extra])
+        for i in mine:
+            coefficients = np.frombuffer(models[i].coefficients, dtype="<f8").reshape(-1, len(models[i].units))
+            shrink = np.frombuffer(models[i].shrink, dtype="<f8")
+            centre, slopes = maps.responses[models[i].response]
+            found[i] = _Mean(turned, coefficients, centre, slopes, shrink, models[i].units, models[i].response)
     return found
 
 
-def _residuals(bench: Bench, means: dict[int, _Mean], number: int, *, features: bool) -> dict[int, tuple[Floats, Floats]]:
+def _residuals(
+    bench: Bench, means: dict[int, _Mean], number: int, how: Smoothing, *, clustered: bool, keep: bool, again: bool
+) -> dict[int, Residuals]:
     """Residuals and leverages of every mean in one piece of the rows."""
-    found: dict[int, tuple[Floats, Floats]] = {}
-    shared: dict[int, tuple[Floats, Floats, Floats, Floats]] = {}
+    found: dict[int, Residuals] = {}
+    shared: dict[int, tuple[Floats, Floats, Floats]] = {}
     for i, mean in means.items():
-        piece = next((each for each in bench.pieces(mean.rows) if each.number == number), None)
+        rows = mean.turned.rows
+        piece = next((each for each in bench.pieces(rows) if each.number == number), None)
         if piece is None:
             continue
-        key = id(mean.turned)
-        if key not in shared:
-            shared[key] = _turned(bench, mean, piece)
-        lines, turned, squared, local = shared[key]
-        response = bench.responses(mean.response, mean.rows, piece, features=features)
-        residual = response - mean.centre - lines @ mean.own - turned @ mean.coefficients
-        found[i] = np.ldexp(residual, -np.array(mean.units)), np.minimum(local + squared @ mean.shrink, MOST_LEVERAGE)
+        key = (rows.key, number, mean.turned.basis, mean.response, mean.coefficients.tobytes(), how)
+        if key in bench.kept and again:  # fourth moments follow products, of the same residuals
+            found[i] = Residuals(bench.kept[key][:, 1:], bench.kept[key][:, 0], bench.kept[key][:, :0], mean.units)
+            continue
+        if id(mean.turned) not in shared:
+            own, turned = _turn(bench, mean.turned, piece, how)
+            shared[id(mean.turned)] = own, turned, turned**2
+            if clustered:
+                mean.turned.by_cluster.append(_cluster_sums(bench, own, turned, piece))
+        own, turned, squared = shared[id(mean.turned)]
+        response = bench.responses(mean.response, rows, piece, features=how.features)
+        fitted = mean.centre + own @ mean.own + turned @ mean.coefficients
+        leverage = mean.turned.maps.swept.leverage(own) + squared @ mean.shrink
+        found[i] = Residuals(np.ldexp(response - fitted, -np.array(mean.units)), leverage, fitted, mean.units)
+        if keep:
+            bench.keep(key, np.column_stack([leverage, found[i].values]))
     return found
 
 
-def _turned(bench: Bench, mean: _Mean, piece: Piece) -> tuple[Floats, Floats, Floats, Floats]:
-    columns = bench.columns(mean.basis.expansion, mean.rows, piece) - mean.swept.means[: len(mean.turned)]
-    lines = columns[:, : mean.swept.own]
-    turned = columns @ mean.turned
-    return lines, turned, turned**2, mean.swept.leverage(lines)
+def _turn(bench: Bench, turned: _Turned, piece: Piece, how: Smoothing) -> tuple[Floats, Floats]:
+    """Own columns about their means, and turned columns without what own ones make of them."""
+    expansion, rows, maps = turned.basis.expansion, turned.rows, turned.maps
+    columns, extra = bench.columns(expansion, rows, piece), maps.extra
+    means, p = maps.swept.means, columns.shape[1]
+    own = np.concatenate([bench.extras(expansion, rows, piece, slopes=how.slopes), columns[:, : maps.swept.own - extra]], axis=1)
+    own = own - means[: maps.swept.own]
+    found = columns @ turned.common
+    found -= means[extra : extra + p] @ turned.common
+    if extra:
+        found -= own[:, :extra] @ turned.extra
+    return own, found
 
 
-class _Sums:
-    """The sums of one test as its rows come in."""
+def _cluster_sums(bench: Bench, own: Floats, turned: Floats, piece: Piece) -> tuple[Floats, Floats]:
+    cluster = bench.desk.table.cluster
+    assert cluster is not None
+    codes, size = cluster if piece.index is None else cluster[piece.index], int(cluster.max(initial=-1)) + 1
+    sums = np.zeros((size, 1 + own.shape[1])), np.zeros((size, turned.shape[1]))
+    np.add.at(sums[0], codes, np.column_stack([np.ones(len(own)), own]))
+    np.add.at(sums[1], codes, turned)
+    return sums
 
-    def __init__(self, desk: Desk, test: Tested, x: _Mean, y: _Mean) -> None:
-        self.test = test
-        self.d = len(x.units) * len(y.units)
-        self.found = Moments(0, np.zeros(self.d), np.zeros((self.d, self.d)), 0.0)
-        table = desk.table
-        together = {table.complete({*test.sample, *mean.basis.sample}).n for mean in (x, y)}
-        # by the counts that were summed both models have the rows of the test; where they have not, there is nothing to sum
-        self.same = {*together, x.rows.n, y.rows.n} == {table.complete(test.sample).n}
-        self.rows, self.cluster = x.rows, table.cluster
-        self.by_cluster = None if table.cluster is None else np.zeros((int(table.cluster.max(initial=-1)) + 1, self.d))
 
-    def add(self, x: tuple[Floats, Floats], y: tuple[Floats, Floats], piece: Piece) -> None:
-        """Take some rows."""
-        if not self.same:
-            return
-        products = (x[0][:, :, None] * y[0][:, None, :]).reshape(len(x[0]), -1)
-        weighted = products * (((1.0 - x[1]) * (1.0 - y[1])) ** -0.25)[:, None]
-        self.found.sums += products.sum(axis=0)
-        if self.by_cluster is None or self.cluster is None:
-            self._square(weighted)
-            return
-        codes = self.cluster if piece.index is None else self.cluster[piece.index]
-        for j in range(self.d):
-            self.by_cluster[:, j] += np.bincount(codes, weights=weighted[:, j], minlength=len(self.by_cluster))
-
-    def _square(self, weighted: Floats) -> None:
-        found, half = self.found, self.test.half
-        found.units += len(weighted)
-        if half is not None:
-            found.fourth += float((((weighted @ half) ** 2).sum(axis=1) ** 2).sum())
-            return
-        found.squares += weighted.T @ weighted
-        if self.d == 1:
-            found.fourth += float((weighted**4).sum())
-
-    def done(self) -> Moments:
-        """The sums: over clusters, where there are some, each counting as one."""
-        if self.by_cluster is not None and self.cluster is not None and self.same:
-            present = self.cluster if self.rows.index is None else self.cluster[self.rows.index]
-            self._square(self.by_cluster[np.unique(present)])
-        return self.found
+def _by_cluster(mean: _Mean) -> Floats:
+    """The leverage of each cluster's mean: 1ᵀH1/n over the cluster's rows. Zero for clusters without rows."""
+    own = np.sum([part[0] for part in mean.turned.by_cluster], axis=0)
+    turned = np.sum([part[1] for part in mean.turned.by_cluster], axis=0)
+    swept, n = mean.turned.maps.swept, own[:, 0]
+    total = n**2 / max(swept.n, 1) + ((own[:, 1:] @ swept.inverse) * own[:, 1:]).sum(axis=1) + turned**2 @ mean.shrink
+    found: Floats = np.divide(total, n, out=np.zeros_like(total), where=n > 0)
+    return found

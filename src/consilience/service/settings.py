@@ -22,6 +22,7 @@ __all__ = [
     "Batching",
     "VariableSpec",
     "check_batch",
+    "check_cluster",
     "check_datasets",
     "check_knowledge",
     "checked",
@@ -71,6 +72,23 @@ def check_knowledge(settings: NetworkSettings, schema: Schema) -> None:
     known = knowledge_of(settings)
     if known is not None:
         known.items(tuple(schema))
+
+
+def check_cluster(settings: NetworkSettings, schema: Schema | None) -> None:
+    """``OptionError`` if the column that marks clusters would leave a site: as a variable, or because sites tell all their columns.
+
+    >>> check_cluster(NetworkSettings(method="residual", cluster="ward"), Schema({"A": "continuous"}))
+    >>> check_cluster(NetworkSettings(method="residual", cluster="ward"), None)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    consilience.errors.OptionError: A site that is asked for its variables tells all its columns, 'ward' among them: declare the ...
+    """
+    if settings.cluster is None:
+        return
+    if schema is None:
+        told = f"A site that is asked for its variables tells all its columns, {settings.cluster!r} among them"
+        raise OptionError(f"{told}: declare the variables of a study with clusters.")
+    if settings.cluster in schema:
+        raise OptionError(f"{settings.cluster!r} marks clusters and never leaves a site: it cannot be a variable of the study as well.")
 
 
 def check_batch(settings: NetworkSettings, datasets: Iterable[Collection[str]]) -> None:

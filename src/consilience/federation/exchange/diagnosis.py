@@ -78,9 +78,7 @@ def _ask(model: ModelSpec, shape: Sketch, fit: Fit, found: ProductsTotal, sums: 
     return DiagnoseAsk(ask.model, ask.scales, min(most, len(ask.plan(schema))), ask.dispersion)
 
 
-def _slopes(
-    model: ModelSpec, shape: Sketch, fit: Fit, found: ProductsTotal, kept: list[int], own: list[int], sums: Sums
-) -> Floats | None:
+def _slopes(model: ModelSpec, shape: Sketch, fit: Fit, found: ProductsTotal, kept: list[int], own: list[int], sums: Sums) -> Floats | None:
     """The fitted parameters that all sites share, but for those of sites."""
     if shape.shape is None:
         (response,) = found.columns[model.response]
@@ -134,8 +132,10 @@ def judge(total: Misfit, shape: Sketch, ask: DiagnoseAsk, sums: Sums) -> Diagnos
 
 
 def _shrunk(rows: float, parameters: float, per_row: int) -> float:
-    """What discrete responses are to be multiplied with: fitted probabilities are too extreme, and their variances too small, by about
-    this factor (parameters per linear predictor against rows)."""
+    """What statistics of discrete responses are multiplied with: parameters per linear predictor against rows.
+
+    Fitted probabilities are too extreme, and their variances too small, by about this factor.
+    """
     return max(0.0, 1.0 - parameters / per_row / rows) if rows > 0 else 0.0
 
 

@@ -23,26 +23,20 @@ from consilience.citest.question import Question
 from consilience.citest.result import CIResult, Direction
 from consilience.data.basis import Expansion, roughness, widths
 from consilience.data.kinds import Kind
-from consilience.data.responses import Coded, mid_ranks, n_responses
+from consilience.data.responses import Coded, mid_ranks
 from consilience.data.spline import LADDER, Knots
 from consilience.federation.exchange.batch import CHUNK, Exchange, Rounds
 from consilience.federation.exchange.knots import coarse_edges, fine_edges, knots_from, lie_apart, n_cells
-from consilience.federation.exchange.residual_sums import (
-    Basis,
-    Mean,
-    Products,
-    pieces_for,
-    result_of,
-    root_of_inverse,
-    silent_result,
-)
+from consilience.federation.exchange.residual_plan import Columns, columns_for, fewest_rows, parts_of
+from consilience.federation.exchange.residual_sums import Basis, Mean, Plan, Products, expansions_for, part_of, result_of, silent_result
 from consilience.federation.exchange.sums import Sums
+from consilience.glm.kernel import Floats
 from consilience.glm.smooth import MOST_PARAMETERS, axes, smooth
 from consilience.protocol.catalogue import AnyRequest
 from consilience.protocol.grid import Cells, Grid
 from consilience.protocol.mean_products import ROWS_PER_COLUMN, MeanProducts, MeanSet
 from consilience.protocol.place import Place
-from consilience.protocol.residual_products import MOST_PRODUCTS, AloneResidual, ProductAsk, ResidualProducts
+from consilience.protocol.residual_products import MOST_PRODUCTS, UNORDERED, AloneResidual, ProductAsk, ResidualProducts
 from consilience.protocol.residuals import BasisAsk, MeanAsk
 from consilience.protocol.survey import Survey
 
@@ -52,8 +46,8 @@ FEWEST_CELLS = 3
 """With fewer cells in the second look than this, the first look says as much."""
 EXACT = 1e-12
 """A residual sum of squares below this share of the total is rounding: the variable is a function of the conditioning variables."""
-ROWS_PER_PRODUCT = 5
-"""Rows that a test needs for each product of residuals."""
+ROWS_PER_PRODUCT, FEWEST_ROWS, MOST_COLUMNS = 5, 20, 250
+"""Rows that a test needs for each product of residuals that it tests together, and in any case; columns that a mean has at most."""
 
 
 def residual_batch(questions: Sequence[Question], sums: Sums, progress: Progress | None = None) -> Exchange:
@@ -155,13 +149,13 @@ class _Residuals:
             look = Grid(tuple(both), False, levels)
             counted = look.read((yield self._asked(look)), sums.schema)
             found.scores |= {name: mid_ranks(counts.tolist()) for name, counts in counted.levels.items()}
-            chosen: dict[str, tuple[Cells, np.ndarray]] = {}
+            chosen: dict[str, tuple[Cells, Floats]] = {}
             for i, name in enumerate(names):
                 centred = lie_apart(counted.cells[2 * i])
                 chosen[name] = both[2 * i + centred], counted.cells[2 * i + centred]
             yield from self._look_closer(chosen)
 
-    def _look_closer(self, chosen: dict[str, tuple[Cells, np.ndarray]]) -> Rounds:
+    def _look_closer(self, chosen: dict[str, tuple[Cells, Floats]]) -> Rounds:
         sums = self.sums
         fine: list[Cells] = []
         for name, (cells, counts) in chosen.items():
@@ -193,25 +187,23 @@ class _Residuals:
                 self.tests.append(_Test(question, alone=not reason, reason=reason))
                 continue
             sample = alike[frozenset(question.given)].first(question.variables)
-            basis = Basis(sample, self._expansion(question.given, rows))
-            self.tests.append(_Test(question, Mean(question.x, basis), Mean(question.y, basis), reason=self._too_many(question, rows)))
+            expansion = self._expansion(question.given, rows)
+            few = f"{rows} rows are too few: there should be more than {FEWEST_ROWS}" if rows <= FEWEST_ROWS else ""
+            if expansion is None:
+                few = f"{rows} rows are too few for a model given {', '.join(question.given)}"
+            if few or expansion is None:
+                self.tests.append(_Test(question, reason=few))
+                continue
+            basis = Basis(sample, expansion)
+            self.tests.append(_Test(question, Mean(question.x, basis), Mean(question.y, basis)))
 
-    def _too_many(self, question: Question, rows: int) -> str:
-        d = math.prod(n_responses(self.sums.schema, name, features=self.sums.options.features) for name in (question.x, question.y))
-        if d <= MOST_PRODUCTS and d * ROWS_PER_PRODUCT <= rows:
-            return ""
-        enough = f"there should be {ROWS_PER_PRODUCT} rows for each, and {MOST_PRODUCTS} at most"
-        return f"{d} products of residuals are too many for {rows} rows: {enough}"
-
-    def _expansion(self, given: tuple[str, ...], rows: int) -> Expansion:
-        """As many columns as the rows can bear: first the pairs go, then the curves."""
+    def _expansion(self, given: tuple[str, ...], rows: int) -> Expansion | None:
+        """The richest columns that the rows can bear; none if they cannot bear any."""
         schema, knots = self.sums.schema, self.sums.residual.knots
-        given = tuple(sorted(given))
-        pieces = pieces_for(rows) if any(not schema[name].kind.is_discrete for name in given) else 0
-        for tried in (Expansion(given, pieces), Expansion(given, pieces, False), Expansion(given, 0, False)):
-            if widths(schema, tried, knots).all * ROWS_PER_COLUMN <= rows:
-                return tried
-        return Expansion(given, 0, False)
+        curved = any(not schema[name].kind.is_discrete for name in given)
+        most = min(MOST_COLUMNS, rows // ROWS_PER_COLUMN)
+        tried = expansions_for(tuple(sorted(given)), rows, curved=curved)
+        return next((e for e in tried if widths(schema, e, knots).all <= most), None)
 
     def _coded(self) -> Coded:
         found = self.sums.residual
@@ -219,7 +211,7 @@ class _Residuals:
 
     def _open(self) -> list[_Test]:
         """Tests whose products are not known."""
-        return [test for test in self.tests if test.means and not test.reason and test.question not in self.sums.residual.products]
+        return [test for test in self.tests if test.means and test.question not in self.sums.residual.products]
 
     def _fit(self) -> Rounds:
         """Cross-products of every sample and set of columns; then every mean, in closed form."""
@@ -227,35 +219,27 @@ class _Residuals:
         wanted: dict[Basis, dict[str, None]] = {}
         for mean in (m for test in self._open() for m in test.means if m not in found.fits):
             wanted.setdefault(mean.basis, {})[mean.response] = None
-        allowed = {b: names for b, names in wanted.items() if self._fits(b)}
-        if not allowed:
+        if not wanted:
             return
-        sets = tuple(MeanSet(basis.sample, basis.expansion, tuple(sorted(names))) for basis, names in allowed.items())
+        sets = tuple(MeanSet(basis.sample, basis.expansion, tuple(sorted(names))) for basis, names in wanted.items())
         request = MeanProducts(sets, self._coded(), options.slopes, options.features)
         totals = request.read((yield self._asked(request)), sums.schema)
-        for basis, total in zip(allowed, totals, strict=True):
-            wide = widths(sums.schema, basis.expansion, found.knots)
-            found.totals[basis] = total
+        for basis, total in zip(wanted, totals, strict=True):
             if basis not in found.axes:
+                wide = widths(sums.schema, basis.expansion, found.knots)
                 found.axes[basis] = axes(total.gram, roughness(sums.schema, basis.expansion, found.knots), wide, total.n)
             for name in total.products:
-                levels = sums.schema[name].kind.is_discrete
-                found.fits[Mean(name, basis)] = smooth(
-                    found.axes[basis], total.products[name], total.squares[name], total.n, total.local, levels=levels
-                )
-
-    def _fits(self, basis: Basis) -> bool:
-        rows = self.sums.rows(basis.sample)
-        return widths(self.sums.schema, basis.expansion, self.sums.residual.knots).all * ROWS_PER_COLUMN <= rows
+                levels = sums.schema[name].kind in UNORDERED
+                mean, products, squares = Mean(name, basis), total.products[name], total.squares[name]
+                found.totals[mean] = total
+                found.fits[mean] = smooth(found.axes[basis], products, squares, total.n, total.local, levels=levels)
 
     def _refusal(self, test: _Test) -> str:
         """Why a test with fits is not informative, or the empty string."""
         found = self.sums.residual
         for mean in test.means:
-            if mean not in found.fits:
-                return f"{self.sums.rows(mean.basis.sample)} rows are too few for a model given {', '.join(test.question.given)}"
-            fit, total = found.fits[mean], found.totals[mean.basis]
-            squares = np.diag(total.squares[mean.response]) if mean.response in total.squares else np.ones(1)
+            fit, total = found.fits[mean], found.totals[mean]
+            squares = np.diag(total.squares[mean.response])
             if not (squares > 0).any():
                 return f"{mean.response} does not vary within any site in the rows of this test"
             if (fit.rss <= EXACT * squares).all():
@@ -264,67 +248,92 @@ class _Residuals:
                 return f"{int(total.n)} rows are too few for the {fit.edf:.0f} parameters of the model of {mean.response}"
         return ""
 
+    def _planned(self, test: _Test) -> Plan | str:
+        """What a test multiplies, or why it multiplies nothing."""
+        refusal = self._refusal(test)
+        if refusal:
+            return refusal
+        schema, found, options = self.sums.schema, self.sums.residual, self.sums.options
+        x, y = schema[test.question.x], schema[test.question.y]
+        columns: list[Columns] = []
+        n = found.totals[test.means[0]].n
+        least = fewest_rows(x, y, n, clustered=options.clustered)
+        for variable, mean in zip((x, y), test.means, strict=True):
+            fit, counts = found.fits[mean], found.totals[mean].counts[mean.response]
+            knots = found.knots.get(variable.name) if options.features else None
+            made = columns_for(variable, counts, least, fit.left, np.array(self._units(mean)), knots)
+            if made is None:
+                return f"no level of {variable.name} is frequent enough: it needs {math.ceil(least)} rows"
+            columns.append(made)
+        parts = parts_of(columns[0], columns[1], numbers=not (x.kind.is_discrete or y.kind.is_discrete))
+        d = columns[0].combine.shape[1] * columns[1].combine.shape[1]
+        if d > MOST_PRODUCTS or max(len(part.products) for part in parts) * ROWS_PER_PRODUCT > n:
+            return f"{d} products of residuals are too many for {n:.0f} rows: there should be {ROWS_PER_PRODUCT} rows for each"
+        known = not options.clustered and x.kind in UNORDERED and y.kind in UNORDERED
+        return Plan(columns[0], columns[1], parts, known)
+
+    def _units(self, mean: Mean) -> tuple[int, ...]:
+        fit, n = self.sums.residual.fits[mean], self.sums.residual.totals[mean].n
+        return tuple(round(0.5 * math.log2(rss / n)) if rss > 0 else 0 for rss in fit.rss.tolist())
+
     def _multiply(self) -> Rounds:
         """Products of residuals of every test, and the tests that one site does alone."""
         sums, found = self.sums, self.sums.residual
-        tests = [test for test in self._open() if not self._refusal(test)]
+        plans = {test.question: plan for test in self._open() if not isinstance(plan := self._planned(test), str)}
+        tests = [test for test in self._open() if test.question in plans]
         alone = tuple(test.question for test in self.tests if test.alone and test.question not in found.alone)
         if not tests and not alone:
             return
-        request = self._request(tests, {}, alone)
+        request = self._request(tests, plans, {}, alone)
         read = request.read((yield self._asked(request)), sums.schema)
         for test, total in zip(tests, read.tests, strict=True):
-            half = root_of_inverse(total.squares)
-            fourth = None
+            plan, squares = plans[test.question], total.squares
+            halves = tuple(part_of(squares, part) for part in plan.parts)
+            fourths = [0.0] if plan.known else None
             if total.fourth is not None:
-                fourth = total.fourth / float(total.squares[0, 0]) ** 2 if total.squares[0, 0] > 0 else 0.0
-            found.products[test.question] = Products(total, half, fourth, self.rounds)
+                fourths = [total.fourth / float(squares[0, 0]) ** 2 if squares[0, 0] > 0 else 0.0]
+            found.products[test.question] = Products(plan, total.units, total.sums, halves, fourths, self.rounds)
         found.alone |= {question: (answer, self.rounds) for question, answer in read.alone.items()}
 
     def _raise(self) -> Rounds:
-        """Fourth moments of tests with several products."""
+        """Fourth moments of tests with several products of unknown variance."""
         sums, found = self.sums, self.sums.residual
-        tests = [t for t in self.tests if t.question in found.products and t.means]
-        tests = [t for t in tests if (p := found.products[t.question]).fourth is None and p.half.shape[1]]
+        open_ = {q: p for q, p in found.products.items() if p.fourths is None}
+        tests = [test for test in self.tests if test.question in open_ and any(h.shape[1] for h in open_[test.question].halves)]
         if not tests:
             return
-        request = self._request(tests, {test.question: found.products[test.question].half for test in tests}, ())
+        asked = {test.question: open_[test.question] for test in tests}
+        request = self._request(tests, {q: p.plan for q, p in asked.items()}, {q: p.halves for q, p in asked.items()}, ())
         read = request.read((yield self._asked(request)), sums.schema)
-        for test, fourth in zip(tests, read.fourths, strict=True):
-            found.products[test.question].fourth = fourth
-            found.products[test.question].rounds = self.rounds
+        for products, fourths in zip(asked.values(), read.fourths, strict=True):
+            given = iter(fourths.tolist())
+            products.fourths = [next(given) if half.shape[1] else 0.0 for half in products.halves]
+            products.rounds = self.rounds
 
-    def _request(self, tests: list[_Test], halves: dict[Question, np.ndarray], alone: tuple[Question, ...]) -> ResidualProducts:
+    def _request(
+        self, tests: list[_Test], plans: dict[Question, Plan], halves: dict[Question, tuple[Floats, ...]], alone: tuple[Question, ...]
+    ) -> ResidualProducts:
         found, options = self.sums.residual, self.sums.options
-        means = list(dict.fromkeys(m for test in tests for m in test.means))
         turns: dict[tuple[Basis, int], int] = {}
         bases: list[BasisAsk] = []
         models: dict[Mean, tuple[int, MeanAsk]] = {}
-        for i, mean in enumerate(means):
+        for i, mean in enumerate(dict.fromkeys(m for test in tests for m in test.means)):
             fit = found.fits[mean]
             key = (mean.basis, id(fit.axes))
             if key not in turns:
                 turns[key] = len(bases)
                 bases.append(BasisAsk(mean.basis.sample, mean.basis.expansion, _bytes(fit.axes.turn)))
-            n = found.totals[mean.basis].n
-            units = tuple(round(math.log2(math.sqrt(rss / n))) if rss > 0 else 0 for rss in fit.rss.tolist())
-            models[mean] = i, MeanAsk(turns[key], mean.response, _bytes(fit.coefficients), _bytes(fit.shrink), units)
-        asks = tuple(
-            ProductAsk(models[m.x][0], models[m.y][0], m.question.variables, _bytes(halves[m.question]) if halves else b"")
-            for m in tests
-            if m.x is not None and m.y is not None
-        )
-        return ResidualProducts(
-            tuple(bases),
-            tuple(ask for _, ask in models.values()),
-            asks,
-            self._coded(),
-            options.slopes,
-            options.features,
-            options.clustered,
-            bool(halves),
-            alone,
-        )
+            models[mean] = i, MeanAsk(turns[key], mean.response, _bytes(fit.coefficients), _bytes(fit.shrink), self._units(mean))
+        asks: list[ProductAsk] = []
+        for test in tests:
+            x, y = (models[mean][0] for mean in test.means)
+            plan = plans[test.question]
+            combine = (_matrix(plan.x.combine), _matrix(plan.y.combine))
+            roots = tuple(_bytes(half) for half in halves.get(test.question, ()) if half.shape[1])
+            asks.append(ProductAsk(x, y, test.question.variables, combine, roots))
+        means = tuple(ask for _, ask in models.values())
+        how = (options.slopes, options.features, options.clustered, bool(halves))
+        return ResidualProducts(tuple(bases), means, tuple(asks), self._coded(), *how, alone)
 
     def results(self) -> list[CIResult]:
         """The results, in the order of the questions."""
@@ -336,8 +345,9 @@ class _Residuals:
         if test.alone:
             return _alone(question, *found.alone[question], n, contributors)
         if question in found.products:
-            return result_of(question, found.products[question], n, contributors)
-        return silent_result(question, test.reason or self._refusal(test), n, contributors, self.rounds)
+            return result_of(question, found.products[question], n, contributors, clustered=self.sums.options.clustered)
+        reason = test.reason or str(self._planned(test))
+        return silent_result(question, reason, n, contributors, self.rounds)
 
 
 def _alone(question: Question, answer: AloneResidual, rounds: int, n: int, contributors: int) -> CIResult:
@@ -345,11 +355,16 @@ def _alone(question: Question, answer: AloneResidual, rounds: int, n: int, contr
     if df == 0:
         return silent_result(question, "the one site that measures these variables cannot tell from its rows", n, contributors, rounds)
     p = math.exp(-answer.minus_log_p)
-    only = Direction(question.y, question.x, answer.statistic, df, p, math.nan, math.nan)
+    only = Direction(question.y, question.x, answer.statistic, df, p, math.nan, math.nan, symmetric=True)
     return CIResult(question.x, question.y, question.given, p, n, contributors, rounds, directions=(only,))
 
 
-def _bytes(values: np.ndarray) -> bytes:
+def _matrix(values: Floats) -> bytes:
+    """A change of columns as it travels; nothing for one that changes nothing."""
+    return b"" if values.shape[0] == values.shape[1] and (values == np.eye(len(values))).all() else _bytes(values)
+
+
+def _bytes(values: Floats) -> bytes:
     """Doubles as they travel, so that every site computes at the same bits."""
     return np.ascontiguousarray(values, dtype="<f8").tobytes()
 

@@ -8,20 +8,36 @@ from typing import NamedTuple
 
 import numpy as np
 
-from consilience.citest.combine import sign_flip_sf
+from consilience.citest.combine import cauchy, chi2_sf, sign_flip_sf
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult, Direction, silent
 from consilience.data.basis import Expansion
 from consilience.data.spline import Knots
+from consilience.federation.exchange.residual_plan import Columns, Part
 from consilience.glm.kernel import Floats
 from consilience.glm.smooth import Axes, Smooth
 from consilience.protocol.mean_products import MeanTotal
-from consilience.protocol.residual_products import AloneResidual, ProductTotal
+from consilience.protocol.residual_products import AloneResidual
 
-__all__ = ["Basis", "Mean", "Products", "ResidualSums", "pieces_for", "result_of", "root_of_inverse", "silent_result"]
+__all__ = [
+    "Basis",
+    "Mean",
+    "Plan",
+    "Products",
+    "ResidualSums",
+    "expansions_for",
+    "part_of",
+    "result_of",
+    "root_of_inverse",
+    "silent_result",
+]
 
 SINGULAR = 1e-10
 """A direction of the products, brought to unit variance, with less variance than this is none."""
+FEWEST_CLUSTERS = 8
+"""Clusters that a test needs besides one for each site: with fewer it could hardly ever reject."""
+UNITS_PER_PRODUCT = 2.0
+"""Units, of those that the law counts, that a test needs for each product."""
 
 
 class Basis(NamedTuple):
@@ -38,13 +54,24 @@ class Mean(NamedTuple):
     basis: Basis
 
 
+class Plan(NamedTuple):
+    """What a test multiplies, in which parts it is tested, and whether the variance of the products is known from the means."""
+
+    x: Columns
+    y: Columns
+    parts: tuple[Part, ...]
+    known: bool
+
+
 @dataclass(slots=True, eq=False)
 class Products:
-    """A test's sums; ``fourth`` is Σ |V^-1/2 r|⁴, known at once where there is one product."""
+    """A test's sums: independent units, S, V; a root of the inverse for each part, and its fourth moment once it is known."""
 
-    total: ProductTotal
-    half: Floats
-    fourth: float | None
+    plan: Plan
+    units: float
+    sums: Floats
+    halves: tuple[Floats, ...]
+    fourths: list[float] | None
     rounds: int
 
 
@@ -54,7 +81,7 @@ class ResidualSums:
 
     knots: dict[str, Knots] = field(default_factory=dict)
     scores: dict[str, tuple[float, ...]] = field(default_factory=dict)
-    totals: dict[Basis, MeanTotal] = field(default_factory=dict)
+    totals: dict[Mean, MeanTotal] = field(default_factory=dict)
     axes: dict[Basis, tuple[Axes, ...]] = field(default_factory=dict)
     fits: dict[Mean, Smooth] = field(default_factory=dict)
     products: dict[Question, Products] = field(default_factory=dict)
@@ -65,13 +92,19 @@ class ResidualSums:
         return ResidualSums(self.knots, self.scores)
 
 
-def pieces_for(rows: int) -> int:
-    """Pieces of the curves of a model of so many rows: they grow with the rows, and the penalty keeps them from mattering too early.
+def expansions_for(given: tuple[str, ...], rows: int, *, curved: bool) -> tuple[Expansion, ...]:
+    """How conditioning variables are expanded in a model of so many rows, richest first: the first with few enough columns is taken.
 
-    >>> [pieces_for(n) for n in (60, 400, 2000, 10**6)]
-    [9, 16, 26, 41]
+    Pieces grow with the rows, and the penalty keeps them from mattering too early.
+
+    >>> [(e.pieces, e.short) for e in expansions_for(("A", "B"), 2000, curved=True)]
+    [(26, 4), (26, 0), (26, -1), (0, -1)]
     """
-    return 1 + min(40, max(3, round(2.0 * math.cbrt(rows))))
+    root = math.cbrt(rows)
+    pieces = 1 + min(40, max(3, round(2.0 * root))) if curved else 0
+    short = 1 + (min(5, round(0.25 * root)) if len(given) == 2 else 0) if curved else 0
+    found = [Expansion(given, pieces, short), Expansion(given, pieces, 0), Expansion(given, pieces, -1), Expansion(given, 0, -1)]
+    return tuple(dict.fromkeys(found))
 
 
 def root_of_inverse(squares: Floats) -> Floats:
@@ -84,24 +117,45 @@ def root_of_inverse(squares: Floats) -> Floats:
     return half
 
 
+def part_of(squares: Floats, part: Part) -> Floats:
+    """The root of the inverse of a part's variance, as a matrix with a row for every product of the test."""
+    inside = root_of_inverse(squares[np.ix_(part.products, part.products)])
+    half = np.zeros((len(squares), inside.shape[1]))
+    half[list(part.products)] = inside
+    return half
+
+
 def silent_result(question: Question, reason: str, n: int, contributors: int, rounds: int) -> CIResult:
     """A test that cannot speak."""
     x, y, given = question.x, question.y, question.given
-    return CIResult(x, y, given, 1.0, n, contributors, rounds, informative=False, reason=reason, directions=(silent(y, x, reason),))
+    only = silent(y, x, reason, symmetric=True)
+    return CIResult(x, y, given, 1.0, n, contributors, rounds, informative=False, reason=reason, directions=(only,))
 
 
-def result_of(question: Question, found: Products, n: int, contributors: int) -> CIResult:
-    """Compare T = SᵀV⁻¹S with its law under flips of signs."""
-    df = found.half.shape[1]
-    if df == 0:
-        return silent_result(question, "the products of residuals do not vary", n, contributors, found.rounds)
-    assert found.fourth is not None
-    statistic = float(((found.total.sums @ found.half) ** 2).sum())
-    units = df * (df + 2) / found.fourth - 2.0
-    if units <= df:
-        of = "clusters" if found.total.units < n else "rows"
-        reason = f"the {df} products of residuals rest on too few {of}: they count as {max(units, 0.0):.1f}"
+def result_of(question: Question, found: Products, n: int, contributors: int, *, clustered: bool) -> CIResult:
+    """Compare T = SᵀV⁻¹S of every part with its law, and combine the parts that can speak."""
+    if clustered and found.units - contributors < FEWEST_CLUSTERS:
+        reason = f"{found.units:.0f} clusters at {contributors} sites are too few: there should be {FEWEST_CLUSTERS} more than sites"
         return silent_result(question, reason, n, contributors, found.rounds)
-    p = sign_flip_sf(statistic, df, units)
-    only = Direction(question.y, question.x, statistic, df, p, np.nan, np.nan)
-    return CIResult(question.x, question.y, question.given, p, n, contributors, found.rounds, directions=(only,))
+    directions, weights, reason = list[Direction](), list[float](), "the products of residuals do not vary"
+    fourths = found.fourths or [0.0] * len(found.halves)
+    for part, half, fourth in zip(found.plan.parts, found.halves, fourths, strict=True):
+        df = half.shape[1]
+        if df == 0:
+            continue
+        statistic = float(((found.sums @ half) ** 2).sum())
+        if found.plan.known:
+            p = chi2_sf(statistic, df)
+        else:
+            units = df * (df + 2) / fourth - 2.0
+            if units < UNITS_PER_PRODUCT * df:
+                of = "clusters" if clustered else "rows"
+                reason = f"{df} products of residuals rest on too few {of}: these count as {max(units, 0.0):.1f}"
+                continue
+            p = sign_flip_sf(statistic, df, units)
+        directions.append(Direction(question.y, question.x, statistic, df, p, math.nan, math.nan, symmetric=True))
+        weights.append(part.weight)
+    if not directions:
+        return silent_result(question, reason, n, contributors, found.rounds)
+    p = cauchy([d.p_value for d in directions], weights)
+    return CIResult(question.x, question.y, question.given, p, n, contributors, found.rounds, directions=tuple(directions))

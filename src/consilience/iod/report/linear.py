@@ -47,9 +47,14 @@ def linear_models(found: Discovery) -> Html:
     columns = [Column("x"), Column("y"), Column("given"), Column("linear", number=True)]
     columns += [Column(name, number=True) for name in (*CHECKS.values(), "I²")]
     rows = []
-    for x, y, given, linear, *checks, share in tests.head(MOST_TESTS).select("x", "y", "given", "linear_p", *CHECKS, "i_squared").iter_rows():
-        numbers = [el("td", "–" if p is None else format_p(p), class_="number", data_value="" if p is None else repr(p)) for p in (linear, *checks)]
-        last = el("td", "–" if share is None else f"{share:.0%}", class_="number", data_value="" if share is None else repr(share))
-        rows.append(el("tr", el("td", label(x)), el("td", label(y)), el("td", labels(given) or "–"), *numbers, last))
+    wanted = tests.head(MOST_TESTS).select("x", "y", "given", "linear_p", *CHECKS, "i_squared")
+    for x, y, given, *numbers, share in wanted.iter_rows():
+        cells = [_number(p, None if p is None else format_p(p)) for p in numbers]
+        cells.append(_number(share, None if share is None else f"{share:.0%}"))
+        rows.append(el("tr", el("td", label(x)), el("td", label(y)), el("td", labels(given) or "–"), *cells))
     caption = counted(tests.height, "test") + (f", the first {MOST_TESTS}" if tests.height > MOST_TESTS else "")
     return join([first, el("p", how), table(columns, rows, caption=caption, name="linear")])
+
+
+def _number(value: float | None, shown: str | None) -> Html:
+    return el("td", shown or "–", class_="number", data_value="" if value is None else repr(value))

@@ -14,7 +14,17 @@ from consilience.service.contract import Contract
 from consilience.service.errors import LifeCycleError
 from consilience.service.invitation import SECRET_BYTES, Invitation
 from consilience.service.server.services import Services
-from consilience.service.settings import MOST_NAME, VariableSpec, check_batch, check_datasets, check_knowledge, checked, schema_of, specs_of
+from consilience.service.settings import (
+    MOST_NAME,
+    VariableSpec,
+    check_batch,
+    check_cluster,
+    check_datasets,
+    check_knowledge,
+    checked,
+    schema_of,
+    specs_of,
+)
 from consilience.service.store import SiteRow, State, StudyRow
 from consilience.settings import NetworkSettings
 
@@ -73,8 +83,10 @@ def declare(
     if (variables is None) != (datasets is None):
         raise OptionError("Declare the variables and the variable sets, or neither: the sites are then asked for theirs.")
     if variables is None or datasets is None:
+        check_cluster(found, None)
         return Declared(name, None, None, found)
     schema = schema_of(tuple(variables))
+    check_cluster(found, schema)
     check_knowledge(found, schema)
     sets = check_datasets(tuple(tuple(names) for names in datasets), schema)
     check_batch(found, sets)

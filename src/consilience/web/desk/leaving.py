@@ -28,6 +28,12 @@ KINDS = (
         "How well a model fits this site's rows, and in which direction it would fit better: one number, a vector and a matrix a model.",
     ),
     (
+        re.compile(r"^what \d+ models? miss"),
+        "Whether models hold",
+        "In which direction a fitted model would fit better if its lines could bend, and how far this site's slopes and variances are from "
+        "those of all sites: sums over its rows, and once a model.",
+    ),
+    (
         re.compile(r"^numbers of rows and sums of"),
         "Counts and sums of numbers",
         "How many values a number has here and their sum, so that all sites measure from the same middle.",
@@ -36,6 +42,23 @@ KINDS = (
         re.compile(r"^own p-values|^statistics of"),
         "Tests of this site alone",
         "Results of tests, not numbers they are made of: p-values, or the statistics of tests that only one site can do.",
+    ),
+    (
+        re.compile(r"^centre and spread|^how many rows lie|^counts of the levels"),
+        "Where numbers lie",
+        "The middle of a number's values here and how many lie between given values, so that curves bend where there are data; how often "
+        "ordered levels occur.",
+    ),
+    (
+        re.compile(r"^cross-products for smooth means"),
+        "Cross-products of curves",
+        "Sums of products of numbers and of curves through them, less what this site's own level and slopes explain: what the mean of a "
+        "variable given others is computed from.",
+    ),
+    (
+        re.compile(r"^products of residuals|^fourth moments"),
+        "Products of residuals",
+        "What is left of two variables when their means are taken away, multiplied and summed over rows or clusters; and squares of that.",
     ),
     (
         re.compile(r"^names, kinds and levels"),

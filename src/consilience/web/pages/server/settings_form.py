@@ -73,11 +73,13 @@ class Control:
 
     @property
     def kind(self) -> str:
-        """``choice``, ``flag``, ``lines`` or ``number``."""
+        """``choice``, ``flag``, ``lines``, ``text`` or ``number``."""
         if self.setting.is_choice:
             return "choice"
         if self.setting.type is bool:
             return "flag"
+        if self.setting.type is str:
+            return "text"
         return "lines" if get_origin(self.setting.type) is tuple else "number"
 
     @property
@@ -89,7 +91,7 @@ class Control:
     def hint(self) -> str:
         """What it means, what it may be, what it is if nobody says otherwise, and why it is so over a network."""
         parts = [self.setting.about.doc.replace("`", "")]
-        if self.kind == "number":
+        if self.kind in ("number", "text"):
             parts.append(f"May be {self.setting.range_in_words()}.")
         if self.kind == "lines":
             parts.append("One line a tier, variables with commas between them." if _nested(self.setting) else "One line each.")
@@ -165,6 +167,8 @@ def _given(setting: Setting, form: Form) -> Any:
         return text
     if not text:
         return None if setting.optional else setting.default
+    if setting.type is str:
+        return text
     try:
         return int(text) if setting.type is int else float(text)
     except ValueError:

@@ -5,7 +5,8 @@ centred column in units of 2^scale, about a standard deviation: near the centre 
 itself would hang on the few rows that lie furthest out, and so would every test with it.
 
 An even bend shows in u², an odd one in u³ (sin 2z has no part along z², for z that are symmetric), and what two variables do only together
-in their product. Where there are more than :data:`MOST_FEATURES`, products of levels are left out first, then those of numbers with levels.
+in their product. Where there are more than :data:`MOST_FEATURES`, products of numbers with levels are left out first; products of levels
+are looked at only where all predictors are discrete.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ import numpy as np
 from consilience.data.design import Floats, centre
 from consilience.data.schema import Schema
 
-__all__ = ["MOST_FEATURES", "MOST_SCALE", "feature_columns", "feature_plan"]
+__all__ = ["MOST_FEATURES", "MOST_SCALE", "feature_plan", "widen"]
 
-MOST_FEATURES = 12
+MOST_FEATURES = 8
 """Features of one model. Their cross-products are most of what the check of a model costs."""
 MOST_SCALE = 64
 """Exponents of scales lie within ±this: columns are in a unit within a factor of 2⁸ of their spread."""
@@ -30,26 +31,31 @@ def feature_plan(schema: Schema, columns: Sequence[tuple[str, int]]) -> list[tup
 
     >>> schema = Schema({"A": "continuous", "B": "continuous", "E": ("multinomial", "pqr")})
     >>> feature_plan(schema, [("A", 0), ("B", 0), ("E", 1), ("E", 2)])
-    [(0, 0), (1, 1), (0, 0, 0), (1, 1, 1), (0, 1), (0, 2), (0, 3), (1, 2), (1, 3)]
+    [(0, 0), (1, 1), (0, 0, 0), (1, 1, 1), (0, 1), (0, 2), (0, 3), (1, 2)]
     """
-    numbers = [j for j, (name, _) in enumerate(columns) if not schema[name].kind.is_discrete]
-    levels = [j for j in range(len(columns)) if j not in set(numbers)]
+    numbers, levels = list[int](), list[int]()
+    for j, (name, _) in enumerate(columns):
+        (levels if schema[name].kind.is_discrete else numbers).append(j)
+    if not numbers:
+        pairs: list[tuple[int, ...]] = [(i, j) for i in levels for j in levels if i < j and columns[i][0] != columns[j][0]]
+        return pairs[:MOST_FEATURES]
     plan: list[tuple[int, ...]] = [(j, j) for j in numbers] + [(j, j, j) for j in numbers]
     plan += [(i, j) for i in numbers for j in numbers if i < j]
     plan += [(i, j) for i in numbers for j in levels]
-    plan += [(i, j) for i in levels for j in levels if i < j and columns[i][0] != columns[j][0]]
     return plan[:MOST_FEATURES]
 
 
-def feature_columns(columns: Floats, plan: Sequence[tuple[int, ...]], scales: Sequence[int | None], weights: Floats | None) -> Floats:
-    """The features of centred ``columns``, centred in turn. ``scales`` has the exponent of a number's scale, None for a level.
+def widen(columns: Floats, plan: Sequence[tuple[int, ...]], scales: Sequence[int | None], weights: Floats | None) -> Floats:
+    """Centred ``columns`` with their features, centred too. ``scales`` has the exponent of a number's scale, None for a level.
 
-    >>> feature_columns(np.array([[-1.0], [0.0], [1.0]]), [(0, 0)], [0], None).round(3)
-    array([[ 0.267],
-           [-0.533],
-           [ 0.267]])
+    >>> widen(np.array([[-1.0], [0.0], [1.0]]), [(0, 0)], [0], None).round(3)
+    array([[-1.   ,  0.267],
+           [ 0.   , -0.533],
+           [ 1.   ,  0.267]])
     """
-    made = np.empty((len(columns), len(plan)), order="F")
+    p = columns.shape[1]
+    made = np.empty((len(columns), p + len(plan)), order="F")
+    made[:, :p] = columns
     bounded: dict[int, Floats] = {}
     for j in {j for product in plan for j in product}:
         scale = scales[j]
@@ -58,8 +64,9 @@ def feature_columns(columns: Floats, plan: Sequence[tuple[int, ...]], scales: Se
             continue
         half = np.ldexp(columns[:, j], -scale - 1)
         bounded[j] = 2.0 * half / np.sqrt(1.0 + half * half)
-    for k, product in enumerate(plan):
-        made[:, k] = bounded[product[0]]
-        for j in product[1:]:
+    for k, product in enumerate(plan, start=p):
+        np.multiply(bounded[product[0]], bounded[product[1]], out=made[:, k])
+        for j in product[2:]:
             made[:, k] *= bounded[j]
-    return centre(made, weights)
+    centre(made[:, p:], weights)
+    return made

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from consilience.data.design import Coding, build, column_names
-from consilience.data.features import MOST_SCALE, feature_columns, feature_plan
+from consilience.data.features import MOST_SCALE, feature_plan, widen
 from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
 from consilience.data.table import Table
@@ -18,7 +18,7 @@ from consilience.glm.layout import Family, Ordinal, Shape
 from consilience.glm.misfit import Misfit, Widened, misfit_of_counts, misfit_of_levels, misfit_of_numbers, misfit_size
 from consilience.protocol.desk import Desk
 from consilience.protocol.errors import WrongShapeError
-from consilience.protocol.evaluate import ModelAsk, check_design, recoded
+from consilience.protocol.evaluate import ModelAsk, check_design, intercepts_near, recoded
 from consilience.protocol.guard import Guard
 from consilience.protocol.request import Request, VariableSet
 from consilience.settings.choices import Method
@@ -80,14 +80,14 @@ class DiagnoseAsk(msgspec.Struct, frozen=True):
         """A digest of all that a server chooses."""
         return sha256(msgspec.msgpack.encode(self)).digest()[:16]
 
-    def answer(self, table: Table, ordinal: Ordinal, exponents: dict[str, int]) -> Floats:
-        """A site's numbers, on its own rows."""
+    def answer(self, table: Table, ordinal: Ordinal, exponents: dict[str, int], intercepts: Floats | None = None) -> Floats:
+        """A site's numbers, on its own rows. ``intercepts`` are where a search over them may begin."""
         model, schema = self.model, table.schema
         # centred at the site whatever the site effects are: the slopes are what is looked at, and the site's intercepts are its own here
         design = build(table, model.spec, model.keep, Coding(exponents))
         plan = self.plan(schema)
         scales = [None if schema[name].kind.is_discrete else s for (name, _), s in zip(self._columns(schema), self.scales, strict=True)]
-        columns = np.concatenate([design.columns, feature_columns(design.columns, plan, scales, design.weights)], axis=1)
+        columns = widen(design.columns, plan, scales, design.weights)
         widened, kind = self.widened(schema, ordinal), schema[model.response].kind
         if kind is Kind.CONTINUOUS:
             numbers = np.ldexp(design.response.astype(np.float64), -exponents.get(model.response, 0))
@@ -95,7 +95,7 @@ class DiagnoseAsk(msgspec.Struct, frozen=True):
         if kind is Kind.COUNT:
             return misfit_of_counts(replace(design, columns=columns), model.point, widened, self.dispersion)
         response = recoded(table, model, design.response)
-        return misfit_of_levels(replace(design, columns=columns, response=response), model.point, widened)
+        return misfit_of_levels(replace(design, columns=columns, response=response), model.point, widened, intercepts)
 
 
 class Diagnose(Request, frozen=True, tag="diagnose"):
@@ -139,8 +139,10 @@ class Diagnose(Request, frozen=True, tag="diagnose"):
         """Every model on this site's rows; zeros for a sample it does not hold."""
         table, parts = desk.table, [np.empty(0)]
         for ask in self.models:
-            held = table.holds(ask.model.sample)
-            parts.append(ask.answer(table, self.ordinal, self.exponents) if held else np.zeros(self._size(ask, table.schema)))
+            if table.holds(ask.model.sample):
+                parts.append(ask.answer(table, self.ordinal, self.exponents, intercepts_near(desk, ask.model)))
+            else:
+                parts.append(np.zeros(self._size(ask, table.schema)))
         return np.concatenate(parts)
 
     def read(self, total: Floats, schema: Schema) -> list[Misfit]:

@@ -26,7 +26,7 @@ from consilience.protocol.request import Request, VariableSet
 from consilience.settings.choices import Method
 from consilience.wording import counted
 
-__all__ = ["Evaluate", "ModelAsk", "check_design", "recoded"]
+__all__ = ["Evaluate", "ModelAsk", "check_design", "intercepts_near", "recoded"]
 
 
 class ModelAsk(msgspec.Struct, frozen=True):
@@ -152,7 +152,7 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
             if not table.holds(model.sample):
                 parts.append(np.zeros(self._size(model, table.schema)))
                 continue
-            key = (model.response, model.predictors, table.complete(model.sample).key, model.keep, model.levels)
+            key = _key(model, table)
             point = (key, model.beta, model.mu)
             if point not in seen:  # samples that differ elsewhere may be the same rows here
                 seen[point] = bench.evaluate(model, self, site, key)
@@ -259,6 +259,17 @@ class _Bench:
             self.kernels[full_key] = kernel
             self.used += size
         return kernel
+
+
+def _key(model: ModelAsk, table: Table) -> Any:
+    """A model at this site: samples that differ elsewhere may be the same rows here."""
+    return model.response, model.predictors, table.complete(model.sample).key, model.keep, model.levels
+
+
+def intercepts_near(desk: Desk, model: ModelAsk) -> Floats | None:
+    """The site's own intercepts as they are expected at ``model``'s slopes, where its fit has left them; None if it has not."""
+    warm = desk.keep(_Bench, lambda: _Bench(desk.table, desk.cache_bytes)).warm.get(_key(model, desk.table))
+    return None if warm is None or len(warm.shared) != len(model.point) else warm.predict(model.point)
 
 
 def recoded(table: Table, model: ModelAsk, response: NDArray[Any]) -> NDArray[np.int32]:

@@ -15,7 +15,7 @@ import numpy as np
 from consilience.citest.combine import chi2_sf, ratio_sf
 from consilience.citest.diagnostics import Diagnostics
 from consilience.data.design import ModelSpec, column_names
-from consilience.data.features import MOST_SCALE
+from consilience.data.features import MOST_FEATURES, MOST_SCALE
 from consilience.federation.exchange.likelihood import EXACT_COUNTS, Sketch
 from consilience.federation.exchange.sums import Sums
 from consilience.glm.gram import least_squares
@@ -31,6 +31,8 @@ __all__ = ["combine_directions", "diagnose_request", "judge"]
 
 DIAGNOSED = (SiteEffects.PROFILED, SiteEffects.COORDINATE, SiteEffects.JOINT, SiteEffects.NONE)
 """Where models have an intercept for each site, or one for all. What random ones do to these sums nobody has worked out."""
+FEWEST = 2
+"""Features of a model with so many slopes a column that few are left: its information has a row for each slope of each of them."""
 APART = 2.0**-24
 """Where a site has gone, models are looked at this far from where they would be, as a share: in no point that was answered before."""
 
@@ -75,7 +77,8 @@ def _ask(model: ModelSpec, shape: Sketch, fit: Fit, found: ProductsTotal, sums: 
     most = int(found.n // (ROWS_PER_COLUMN * shape.per_column)) - len(own)
     if most < 0:
         return None
-    return DiagnoseAsk(ask.model, ask.scales, min(most, len(ask.plan(schema))), ask.dispersion)
+    features = min(most, max(FEWEST, MOST_FEATURES // shape.per_column), len(ask.plan(schema)))
+    return DiagnoseAsk(ask.model, ask.scales, features, ask.dispersion)
 
 
 def _slopes(model: ModelSpec, shape: Sketch, fit: Fit, found: ProductsTotal, kept: list[int], own: list[int], sums: Sums) -> Floats | None:

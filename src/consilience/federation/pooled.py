@@ -25,7 +25,6 @@ from consilience.federation.site.own_tests import desk_for
 from consilience.glm.kernel import Floats
 from consilience.protocol.catalogue import AnyRequest
 from consilience.protocol.desk import Desk
-from consilience.protocol.diagnose import Diagnose
 from consilience.settings.choices import Ordinal, SiteEffects
 from consilience.settings.declaration import DEFAULTS
 from consilience.wording import counted
@@ -71,7 +70,7 @@ class Pooled(CITest):
 
     def _ask(self, request: AnyRequest) -> Floats:
         """All rows together; but what is said of sites is the sum of what each of them says."""
-        if not isinstance(request, Diagnose):
+        if not request.of_sites:
             return self._desk.answer(request)
         if not self._parts:
             self._parts = [desk_for(Table(frame, self.schema, name)) for name, frame in self._frames.items()]

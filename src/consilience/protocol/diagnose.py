@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from hashlib import sha256
+from typing import ClassVar
 
 import msgspec
 import numpy as np
@@ -105,6 +106,7 @@ class Diagnose(Request, frozen=True, tag="diagnose"):
     'what 0 models miss: score and information of curved columns, slopes and variances of sites'
     """
 
+    of_sites: ClassVar[bool] = True
     models: tuple[DiagnoseAsk, ...]
     ordinal: Ordinal
     exponents: dict[str, int]

@@ -119,7 +119,7 @@ def judge(total: Misfit, shape: Sketch, ask: DiagnoseAsk, sums: Sums) -> Diagnos
     own_inverse, common_rank = pseudo_inverse(total.own_info)
     between, df = q - float(total.own_score @ own_inverse @ total.own_score), round(rank) - common_rank
     if shape.shape is None:
-        unit, residual = (total.moments[1] - q) / max(rows - sites - rank, 1.0), round(rows - sites - rank)
+        unit, residual = (float(total.moments[1]) - q) / max(rows - sites - rank, 1.0), round(rows - sites - rank)
     else:
         unit, residual = ask.dispersion, shape.residual_df
     slopes = i_squared = None
@@ -158,7 +158,7 @@ def _curved(total: Misfit, widened: Widened, shape: Sketch, dispersion: float) -
         if not shape.counts:
             statistic *= _shrunk(shape.n, total.sites * shape.per_column + rank + df, shape.per_column)
         return ratio_sf(statistic / dispersion, df, shape.residual_df)
-    n, squares, sites = total.moments[0], total.moments[1], total.moments[5]
+    n, squares, _, _, _, sites = total.moments.tolist()
     residual = round(n - sites) - rank - df
     unexplained = squares - float(total.score[b] @ inverse @ total.score[b]) - statistic
     return ratio_sf(statistic / (unexplained / residual), df, residual) if residual > 0 and unexplained > 0 else None

@@ -92,7 +92,7 @@ def main() -> None:
     parser.add_argument("--least", type=int, default=8, help="fewest variables")
     parser.add_argument("--most", type=int, default=15, help="most variables")
     parser.add_argument("--seconds", type=float, default=300.0, help="time limit of strongest first")
-    parser.add_argument("--optimal", type=float, default=20.0, help="time limit of the optimum; 0 leaves it out")
+    parser.add_argument("--optimal", type=float, default=10.0, help="time limit of the optimum; 0 leaves it out")
     parser.add_argument("--out", type=Path, help="write the table as Markdown")
     parser.add_argument("--sentences", action="store_true", help="read what is said when the search is ended early, too")
     options = parser.parse_args()

@@ -29,6 +29,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -125,12 +126,14 @@ def measure(n: int, seed: int, engine: str) -> dict[str, Any]:
 
 
 def in_child(n: int, seed: int, engine: str, patience: float) -> dict[str, Any] | None:
-    """One case, in a process of its own; None if it takes longer than ``patience`` seconds."""
+    """One case, in a process of its own; None if it takes more than ``patience`` CPU seconds."""
+    most = int(patience)
     command = [sys.executable, __file__, "--case", str(n), str(seed), engine]
     threads = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1"}
-    try:
-        done = subprocess.run(command, env={**os.environ, **threads}, capture_output=True, text=True, timeout=patience, check=False)
-    except subprocess.TimeoutExpired:
+    environment = {**os.environ, **threads}
+    limit = partial(resource.setrlimit, resource.RLIMIT_CPU, (most, most + 5))
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, preexec_fn=limit)
+    if done.returncode == -signal.SIGXCPU:
         return None
     if done.returncode:
         raise RuntimeError(f"n = {n}, seed {seed}, {engine}: {done.stderr.strip()}")
@@ -345,7 +348,7 @@ much that leaves open differs widely from graph to graph.
 
 ## Against the published algorithm
 
-Cases of the same kind, `engine="iod"` and `engine="exact"` in the same run (median / most), {patience:g} seconds of patience for a case.
+Cases of the same kind, `engine="iod"` and `engine="exact"` in the same run (median / most), {patience:g} CPU seconds at most for a case.
 
 {markdown(*peer_table(pairs))}
 
@@ -368,7 +371,7 @@ def run_sizes(
             row = in_child(n, seed, "exact", patience)
             if row is None:
                 late[n] = late.get(n, 0) + 1
-                broken.append(f"{n} variables, seed {seed}: not finished in {patience:g} s")
+                broken.append(f"{n} variables, seed {seed}: not finished in {patience:g} CPU s")
                 continue
             found.setdefault(n, []).append(row)
             broken += [f"{n} variables, seed {seed}: {fault}" for fault in faults(row)]
@@ -385,7 +388,7 @@ def run_peers(sizes: Sequence[int], seeds: int, patience: float, broken: list[st
         for seed in range(seeds):
             one, other = in_child(n, seed, "exact", patience), in_child(n, seed, "iod", patience)
             if one is None:
-                broken.append(f"{n} variables, seed {seed}: not finished in {patience:g} s")
+                broken.append(f"{n} variables, seed {seed}: not finished in {patience:g} CPU s")
                 continue
             pairs.setdefault(n, []).append((one, other))
             broken += [f"{n} variables, seed {seed}: {fault}" for row in (one, other) if row for fault in faults(row)]
@@ -400,7 +403,7 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=11, help="cases per number of variables")
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
     parser.add_argument("--peer-sizes", type=int, nargs="*", default=PEER_SIZES)
-    parser.add_argument("--patience", type=float, default=1800.0, help="seconds before a case counts as not finished")
+    parser.add_argument("--patience", type=float, default=1800.0, help="CPU seconds before a case counts as not finished")
     parser.add_argument("--peer-patience", type=float, default=60.0, help="the same against the published algorithm")
     parser.add_argument("--out", type=Path, help="write the page as Markdown")
     parser.add_argument("--reach-seeds", type=int, default=5, help="denser and larger cases, per number of variables and degree")

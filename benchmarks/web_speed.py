@@ -12,11 +12,15 @@ Seconds of CPU are those of the process that answers; seconds on the clock stand
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 import statistics
 import sys
 import tempfile
 import time
+from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import httpx
 import numpy as np
@@ -36,6 +40,7 @@ from consilience.web.trial_tables import synthetic_tables
 ROWS, COLUMNS, VARIABLES = 100_000, 20, 30
 PARTS = ("", "/variables", "/settings", "/lobby", "/progress", "/audit", "/result", "/result/tests", "/result/conflicts", "/result/about")
 PARTS += ("/result/graph.json", "/result?show=set-1", "/result?show=set-1&with=set-2", "/result/export/svg?show=set-1")
+LIVE = re.compile(r'data-live="([^"]+)"')
 
 
 def large() -> pl.DataFrame:
@@ -115,63 +120,102 @@ def pages(server: Server, visitor: Visitor, study: str) -> None:
         line(f"page {part or '/'}, {len(reply.content) / 1024:.0f} KiB: first, usual", words, "200 ms", good=max(first, usual) < 0.2)
 
 
-async def _watch(server: Server, visitor: Visitor, study: str, watchers: int) -> tuple[list[float], list[int], list[str]]:
-    """``watchers`` progress pages over a run; when one of them had news, and the server's memory before, with all, 6 s later, after."""
+class Watcher:
+    """A progress page as a browser has it: it follows events, loads the page that it is sent to, and connects again where it was cut off.
+
+    ``news`` are the times at which it showed something new, however it came by that; ``over`` is when it knew that the study had ended.
+    """
+
+    def __init__(self, client: httpx.AsyncClient, study: str) -> None:
+        self._client, self._page, self._last = client, f"/studies/{study}/progress", ""
+        self.news, self.opened, self.loads, self.over = list[float](), asyncio.Event(), 0, 0.0
+
+    async def watch(self) -> None:
+        """Until the study is over."""
+        while not self.over:
+            reply = await self._client.get(self._page)
+            reply.raise_for_status()
+            self.loads += 1
+            self.news.append(time.time())
+            live = LIVE.search(reply.text)
+            if live is None:
+                self.over = time.time()
+                return
+            self._last = ""
+            while await self._follow(live[1]):
+                await asyncio.sleep(2.0)
+
+    async def _follow(self, address: str) -> bool:
+        """Follow the events; True if the connection ended without a word."""
+        kind = ""
+        async with self._client.stream("GET", address, timeout=120.0, headers={"Last-Event-ID": self._last} if self._last else {}) as reply:
+            reply.raise_for_status()
+            self.opened.set()
+            async for text in reply.aiter_lines():
+                if text.startswith("id: "):
+                    self._last = text[4:]
+                elif text.startswith("event: "):
+                    kind = text[7:]
+                    self.news.append(time.time())
+                elif kind == "go" and text.startswith("data: "):
+                    self._page = json.loads(text[6:])["target"]
+                    return False
+                elif kind == "done" and text.startswith("data: "):
+                    self.over = time.time()
+                    return False
+        return True
+
+
+class Watched(NamedTuple):
+    """What many open pages saw of a run. ``gaps`` are the seconds between two pieces of news, on every page, from the start of the run to
+    its end as that page knew it; ``late`` are the seconds by which pages knew that it had ended; ``used`` is the server's memory.
+    """
+
+    gaps: list[float]
+    late: list[float]
+    loads: int
+    used: list[int]
+    cpu: float
+
+
+async def _watch(server: Server, visitor: Visitor, study: str, watchers: int) -> Watched:
+    """``watchers`` progress pages over a run; the server's memory before, with all, 6 s later, after."""
     assert server.process is not None
-    pid, news, failed, opened = server.process.pid, list[float](), list[str](), set[int]()
-    context = client_context((server.home / "tls.crt").read_text())
-    limits, over = httpx.Limits(max_connections=None), asyncio.Event()
-    async with httpx.AsyncClient(
-        base_url=server.url, verify=context, limits=limits, cookies=visitor.client.cookies, trust_env=False
-    ) as client:
-
-        async def page(number: int) -> None:
-            """As a browser does: the stream of a page ends when the study's state is another, and the next page opens its own."""
-            try:
-                while not over.is_set():
-                    async with client.stream("GET", f"/studies/{study}/live", timeout=120.0) as reply:
-                        reply.raise_for_status()
-                        opened.add(number)
-                        async for text in reply.aiter_lines():
-                            if number == 0 and text.startswith("event: replace"):
-                                news.append(time.monotonic())
-                    if number == 0:
-                        news.append(float("nan"))  # another page: how soon this one program opens all of them is not the server's doing
-                    await asyncio.sleep(0.2)
-            except (httpx.HTTPError, OSError) as error:
-                failed.append(repr(error))
-
+    pid = server.process.pid
+    context, limits = client_context((server.home / "tls.crt").read_text()), httpx.Limits(max_connections=None)
+    browser = httpx.AsyncClient(
+        base_url=server.url, verify=context, limits=limits, cookies=visitor.client.cookies, trust_env=False, timeout=120
+    )
+    async with browser as client:
         used = [memory(pid)]
-        tasks = [asyncio.create_task(page(k)) for k in range(watchers)]
-        while len(opened) < watchers and not failed:
-            await asyncio.sleep(0.1)
+        pages = [Watcher(client, study) for _ in range(watchers)]
+        tasks = [asyncio.create_task(page.watch()) for page in pages]
+        await asyncio.gather(*(page.opened.wait() for page in pages))
         await asyncio.sleep(1.0)
         used.append(memory(pid))
         await asyncio.sleep(6.0)
         used.append(memory(pid))
+        begin, loaded, before = time.time(), sum(page.loads for page in pages), cpu_seconds(pid)
         await asyncio.to_thread(server.do, "POST", f"/studies/{study}/start")
-        del news[:]  # before, there is nothing to tell
-        await asyncio.to_thread(server.wait, study, 300)
-        over.set()
-        await asyncio.wait(tasks, timeout=10)
-        used.append(memory(pid))
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-    return news, used, failed
+        await asyncio.gather(*tasks)
+        end = next(when for when, kind, _ in server.events(study) if kind in ("finished", "failed"))
+        cpu = cpu_seconds(pid) - before
+    used.append(memory(pid))
+    told = [[begin, *(when for when in page.news if when > begin)] for page in pages]  # before, there is nothing to tell
+    gaps = [later - earlier for times in told for earlier, later in pairwise(times)]
+    return Watched(gaps, [page.over - end for page in pages], sum(page.loads for page in pages) - loaded, used, cpu)
 
 
 def progress(server: Server, visitor: Visitor, study: str, watchers: int) -> None:
-    """The gaps between two pieces of news on a progress page, and the server's memory under many of them."""
-    news, used, failed = asyncio.run(_watch(server, visitor, study, watchers))
-    gaps = np.diff(news)
-    gaps = gaps[np.isfinite(gaps)]
-    worst = float(gaps.max()) if len(gaps) else float("nan")
-    line(f"progress, {watchers} pages open: longest time without news", f"{worst:.2f} s, {len(gaps)} times", "1 s", good=worst <= 1.0)
-    words = ", ".join(f"{one / 2**20:.0f}" for one in used) + " MiB"
-    line("memory: before, with the pages, 6 s later, after the run", words, "flat", good=used[2] - used[1] < 5 * 2**20)
-    if failed:
-        print(f"  {len(failed)} pages failed: {failed[0]}")
+    """The gaps between two pieces of news on every progress page, and the server's memory under many of them."""
+    seen = asyncio.run(_watch(server, visitor, study, watchers))
+    worst, late = max(seen.gaps), max(seen.late)
+    words = f"{worst:.2f} s of {len(seen.gaps)}"
+    line(f"progress, {watchers} pages open: longest time without news", words, "1 s", good=worst <= 1.0)
+    line("  the last page that knows of the end, after it", f"{late:.2f} s, {seen.loads} pages loaded", "1 s", good=late <= 1.0)
+    print(f"  {seen.cpu:.1f} s of the server's CPU in the run")
+    words = ", ".join(f"{one / 2**20:.0f}" for one in seen.used) + " MiB"
+    line("memory: before, with the pages, 6 s later, after the run", words, "flat", good=seen.used[2] - seen.used[1] < 5 * 2**20)
 
 
 def study_of(server: Server, folder: Path, frames: dict[str, pl.DataFrame], proxy: int) -> tuple[str, list[Agent]]:
@@ -200,7 +244,7 @@ def main() -> None:
                     progress(server, visitor, study, watchers)
                 study, started = study_of(server, folder / "wide", wide(), proxy.port)
                 agents += started
-                progress(server, visitor, study, 1)
+                progress(server, visitor, study, 200)
                 print(f"  the study has {server.state(study)}")
                 pages(server, visitor, study)
             finally:

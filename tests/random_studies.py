@@ -11,14 +11,21 @@ KINDS = ("continuous", "binary", "ordinal", "multinomial")
 
 
 def random_study(
-    seed: int, *, rows: tuple[int, int] = (40, 160), sites: tuple[int, int] = (2, 12), counts: bool = False, shifts: float = 0.8
+    seed: int,
+    *,
+    rows: tuple[int, int] = (40, 160),
+    sites: tuple[int, int] = (2, 12),
+    constant: float = 0.15,
+    counts: bool = False,
+    shifts: float = 0.8,
 ) -> list[Client]:
     """Two to twelve sites with six variables of random kinds, dependence, site effects, missing values and absent variables.
 
-    Every kind occurs; small sites lack levels by chance. With ``counts`` two of the six are counts, one of them with more scatter than
-    Poisson's; at some sites nothing is counted. ``shifts`` is the standard deviation of site effects.
+    Every kind occurs; small sites lack levels by chance, and with the probability ``constant`` a discrete variable has one level only at
+    a site: any level, also one in the middle. With ``counts`` two of the six are counts, one of them with more scatter than Poisson's; at
+    some sites nothing is counted. ``shifts`` is the standard deviation of site effects.
     """
-    rng = np.random.default_rng(seed)
+    rng, other = np.random.default_rng(seed), np.random.default_rng([seed, 1])
     kinds = [*rng.permutation(KINDS), *rng.choice(KINDS, size=2)]
     if counts:
         kinds[4:] = ["count", "count"]
@@ -36,6 +43,9 @@ def random_study(
         for j, (name, kind) in enumerate(zip(names, kinds, strict=True)):
             eta = shift[j] + latent @ weights[:, j]
             columns[name], latent[:, j] = _draw(name, kind, n_levels[name], eta, rng)
+            if kind not in ("continuous", "count") and other.random() < constant:
+                level = int(other.integers(2 if kind == "binary" else n_levels[name]))
+                columns[name] = pl.Series(name, np.full(n, level))
         frame = pl.DataFrame(columns)
         lost = float(rng.choice([0.0, 0.05]))
         frame = frame.select(pl.when(pl.Series(rng.random(n) >= lost)).then(pl.col(c)).otherwise(None).alias(c) for c in names)

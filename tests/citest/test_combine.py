@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.special import gammaln, log_ndtr, logsumexp
-from scipy.stats import chi2, combine_pvalues
+from scipy.stats import chi2, combine_pvalues, f
 
-from consilience.citest.combine import chi2_log_sf, chi2_sf, fisher, log_symmetric, symmetric
+from consilience.citest.combine import chi2_log_sf, chi2_sf, f_log_sf, f_sf, fisher, log_symmetric, symmetric
 
 STATISTICS = [
     0.0,
@@ -71,6 +71,32 @@ def test_the_log_tail_falls_everywhere() -> None:
 def test_the_tail_is_the_exponential_of_the_log_tail(df: int, x: float) -> None:
     assert_allclose(chi2_sf(x, df), chi2.sf(x, df), rtol=1e-12)
     assert_allclose(math.exp(chi2_log_sf(x, df)), chi2_sf(x, df), rtol=1e-12)
+
+
+@pytest.mark.parametrize("df", [1, 2, 3, 9])
+@pytest.mark.parametrize("residual", [1, 2, 15, 400, 1e6])
+def test_the_tail_of_f_agrees_with_scipy_as_far_as_that_goes(df: int, residual: float) -> None:
+    near = [x for x in STATISTICS if f.sf(x / df, df, residual) > 1e-300]
+    assert len(near) > 8
+    assert_allclose([f_sf(x, df, residual) for x in near], f.sf(np.divide(near, df), df, residual), rtol=1e-10)
+    assert_allclose([f_log_sf(x, df, residual) for x in near], f.logsf(np.divide(near, df), df, residual), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("residual", [300, 5000, 1e6])
+def test_the_log_tail_of_f_beyond_the_smallest_float(residual: float) -> None:
+    """Closed forms: (1 + x/r)^(-r/2) for df = 2, times (1 + r/2 · x/(r + x)) for df = 4; no seam where the method changes."""
+    for x in (1000.0, 1200.0, 1280.0, 1290.0, 1300.0, 1320.0, 5000.0, 1e8):
+        log_power = -0.5 * residual * math.log1p(x / residual)
+        assert f_log_sf(x, 2, residual) == pytest.approx(log_power, rel=1e-12)
+        assert f_log_sf(x, 4, residual) == pytest.approx(log_power + math.log1p(0.5 * residual * x / (residual + x)), rel=1e-12)
+    tail = [f_log_sf(x, 1, residual) for x in np.linspace(1200.0, 30000.0, 400)]
+    assert (np.diff(tail) < 0).all()
+
+
+def test_many_residual_degrees_of_freedom_are_chi_squared() -> None:
+    for x in (0.5, 10.0, 1400.0):
+        assert f_log_sf(x, 3, 1e12) == pytest.approx(chi2_log_sf(x, 3), rel=1e-6)
+    assert f_sf(4.0, 1, 5) > chi2_sf(4.0, 1)
 
 
 def test_a_tail_below_the_smallest_float_is_zero_and_no_error() -> None:

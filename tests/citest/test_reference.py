@@ -40,6 +40,8 @@ def test_statistics_and_df_are_those_of_r(case: tuple[str, list[cs.Client]], ord
     name, clients = case
     test: cs.CITest = cs.pooled(clients, ordinal=ordinal) if how == "pooled" else cs.Server(clients, ordinal=ordinal)
     wanted = [t for t in TESTS if t["case"] == name and t["ordinal"] == ordinal]
+    if name == "same_middle" and ordinal == "generalized":
+        pytest.skip("R's thresholds of this case run away where there is a slope per threshold")
     assert len(wanted) >= 5
     results = test.test_many([(t["x"], t["y"], t["given"]) for t in wanted])
     for want, got in zip(wanted, results, strict=True):

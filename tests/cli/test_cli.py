@@ -186,7 +186,7 @@ def test_labels_in_brackets_are_shown_as_they_are(tmp_path: Path, run: Run) -> N
         (["A", "B", "--given", "A"], ["given=['A']"]),
         (["A", "B", "--given", "Q"], ["'Q'"]),
         (["A", "D", "--kind", "D"], ["--kind", "NAME=VALUE", "'D'"]),
-        (["A", "D", "--kind", "D=count"], ["'D'", "'count'", "ordinal"]),
+        (["A", "D", "--kind", "D=number"], ["'D'", "'number'", "ordinal"]),
         (["A", "D", "--levels", "D="], ["--levels", "NAME=VALUE", "'D='"]),
         (["A", "D", "--levels", "D=1,2"], ["'D' = '3'", "['1', '2']"]),
         (["A", "D", "--kind", "dose=ordinal"], ["'dose'"]),

@@ -12,10 +12,12 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -56,6 +58,28 @@ class RealStudy:
     def clients(self) -> list[cs.Client]:
         """The sites as clients; what an integer column is, its values say (up to ten of them: a scale)."""
         return [cs.Client(name, frame) for name, frame in self.frames().items()]
+
+    def pooled(self) -> cs.CITest:
+        """All rows in one place, asked every question once, however many tests ask it: what they are about is what follows from answers."""
+        return _pooled(self)
+
+
+class Remembering(cs.CITest):
+    """Another test's answers, each asked for once."""
+
+    def __init__(self, test: cs.CITest) -> None:
+        self.variables, self.datasets, self._test = test.variables, test.datasets, test
+        self._known: dict[cs.Question, cs.CIResult] = {}
+
+    def answer(self, questions: Sequence[cs.Question], progress: Any = None) -> list[cs.CIResult]:
+        new = [question for question in dict.fromkeys(questions) if question not in self._known]
+        self._known.update(zip(new, self._test.answer(new, progress), strict=True))
+        return [self._known[question] for question in questions]
+
+
+@cache
+def _pooled(study: RealStudy) -> cs.CITest:
+    return Remembering(cs.pooled(study.clients()))
 
 
 def _without(frame: pl.DataFrame, k: int, lacking: int) -> pl.DataFrame:

@@ -121,7 +121,7 @@ def test_options_that_do_not_exist(make: Callable[..., cs.CITest], options: dict
     [
         ({"method": "meta"}, ["method", "fedci, fisher", "'meta'"]),
         ({"method": None}, ["method", "fedci, fisher", "None"]),
-        ({"site_effects": "random"}, ["site_effects", "profiled, coordinate, joint, none", "'random'"]),
+        ({"site_effects": "mixed"}, ["site_effects", "profiled, coordinate, joint, none, random", "'mixed'"]),
         ({"site_effects": True}, ["site_effects", "profiled, coordinate, joint, none", "True"]),
     ],
     ids=str,

@@ -36,9 +36,9 @@ def test_site_effects_mean_the_same_for_pooled_and_federated_tests() -> None:
         assert cs.pooled(clients, site_effects=flag).test("A", "C").p_value == p[way]
 
 
-@pytest.mark.parametrize("wrong", ["random", None, 1])
+@pytest.mark.parametrize("wrong", ["mixed", None, 1])
 def test_site_effects_that_do_not_exist(wrong: Any) -> None:
-    with pytest.raises(cs.errors.OptionError, match="site_effects must be one of profiled, coordinate, joint, none"):
+    with pytest.raises(cs.errors.OptionError, match="site_effects must be one of profiled, coordinate, joint, none, random"):
         cs.pooled(mixed_clients(2, columns="AC"), site_effects=wrong)
 
 

@@ -102,7 +102,7 @@ def by_definition(family: Family, X: Floats, y: Any, slopes: Floats, intercepts:
 
 
 @pytest.mark.parametrize("p", [0, 2])
-@pytest.mark.parametrize("family", list(Family))
+@pytest.mark.parametrize("family", [f for f in Family if f is not Family.GAUSSIAN])
 def test_log_likelihoods_are_those_of_the_definition(family: Family, p: int) -> None:
     J = 2 if family in (Family.LOGIT, Family.POISSON) else 4
     X, y, _ = rows_of([0, 1, 9] if family is Family.POISSON else list(range(J)), p, weights=False)

@@ -25,6 +25,7 @@ SHAPES = {
     "proportional": (Shape(Family.PROPORTIONAL, 2, 4), [0, 1, 2, 3]),
     "proportional without 0": (Shape(Family.PROPORTIONAL, 2, 4), [1, 2, 3]),
     "proportional without 2": (Shape(Family.PROPORTIONAL, 2, 4), [0, 1, 3]),
+    "proportional with 1 alone": (Shape(Family.PROPORTIONAL, 2, 4), [1]),
     "generalized": (Shape(Family.GENERALIZED, 2, 4), [0, 1, 2, 3]),
     "generalized without 3": (Shape(Family.GENERALIZED, 2, 4), [0, 1, 2]),
     "generalized without 1": (Shape(Family.GENERALIZED, 2, 4), [0, 2, 3]),
@@ -120,14 +121,19 @@ def test_intercepts_stand_in_the_block_of_their_site(name: str, effects: SiteEff
     assert not total.info[others].any()
 
 
-@pytest.mark.parametrize("effects", [SiteEffects.PROFILED, SiteEffects.COORDINATE])
-@pytest.mark.parametrize("shape", [shape for shape, _ in SHAPES.values() if not shape.dispersed], ids=[n for n in SHAPES if n != "poisson"])
-@pytest.mark.parametrize("level", [0, 1])
-def test_a_site_whose_response_is_constant_says_exactly_nothing(shape: Shape, effects: SiteEffects, level: int) -> None:
+@pytest.mark.parametrize("effects", [SiteEffects.PROFILED, SiteEffects.COORDINATE, SiteEffects.JOINT])
+@pytest.mark.parametrize("family", [Family.LOGIT, Family.MULTINOMIAL, Family.PROPORTIONAL, Family.GENERALIZED])
+@pytest.mark.parametrize("level", range(4))
+def test_a_site_whose_response_is_constant_says_exactly_nothing(family: Family, effects: SiteEffects, level: int) -> None:
+    """But for a level in the middle where gaps between thresholds are common: that one says something (``_absorbed``)."""
+    shape = Shape(family, 2, 2 if family is Family.LOGIT else 4)
     X, _, _ = rows_of([0, 1], 2, weights=False)
-    kernel = make_kernel(Design(X, np.full(len(X), level, dtype=np.int32), None), shape, effects, MU)
-    total, _ = answer(kernel, shape, effects, shared_of(shape), 0, 1, None)
-    assert_array_equal(pack(total), np.zeros_like(pack(total)))
+    y = np.full(len(X), min(level, shape.n_levels - 1), dtype=np.int32)
+    kernel = make_kernel(Design(X, y, None), shape, effects, MU)
+    beta = np.concatenate([shared_of(shape), np.zeros(n_parameters(shape, effects, 1) - shape.n_shared)])
+    total, _ = answer(kernel, shape, effects, beta, 0, 1, None)
+    speaks = family is Family.PROPORTIONAL and level in (1, 2)
+    assert pack(total).any() == speaks
 
 
 def test_a_site_without_rows_says_exactly_nothing() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import combinations
 from math import log
 
@@ -72,6 +72,24 @@ def random_datasets(rng: np.random.Generator, n: int, least: int = 2) -> list[tu
             return datasets
 
 
+@cache
+def _mags_of(n: int, selection_bias: bool) -> list[MAG]:
+    """All MAGs, made and checked once for all the worlds that modules have."""
+    every = load_with_selection(n) if selection_bias else load(n)
+    return [MAG.from_matrix(marks, tuple("ABCDE"[:n])) for marks in every.mags]
+
+
+_OBEYING: dict[tuple[int, bool, str], Bools] = {}
+
+
+def _obeying(n: int, selection_bias: bool, known: Knowledge) -> Bools:
+    """Which of all MAGs agree with what is known; the same few statements are asked about again and again."""
+    key = n, selection_bias, repr(known)
+    if key not in _OBEYING:
+        _OBEYING[key] = np.array([known.allows(mag) for mag in _mags_of(n, selection_bias)])
+    return _OBEYING[key]
+
+
 @dataclass(frozen=True, eq=False)
 class World:
     """All MAGs and classes over n nodes, named A, B, …; ``selection_bias`` adds those with undirected edges."""
@@ -87,16 +105,27 @@ class World:
     def every(self) -> Enumeration:
         return load_with_selection(self.n) if self.selection_bias else load(self.n)
 
-    @cached_property
+    @property
     def mags(self) -> list[MAG]:
-        return [MAG.from_matrix(marks, self.names) for marks in self.every.mags]
+        return _mags_of(self.n, self.selection_bias)
+
+    @cached_property
+    def _members(self) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers of all MAGs, class by class, and where each class begins."""
+        order = np.argsort(self.every.class_of, kind="stable")
+        return order, np.searchsorted(self.every.class_of[order], np.arange(len(self.every.pags) + 1))
+
+    def members(self, classes: Iterable[int]) -> np.ndarray:
+        """The numbers of the MAGs of these classes."""
+        order, begin = self._members
+        return np.concatenate([np.empty(0, dtype=order.dtype), *(order[begin[c] : begin[c + 1]] for c in classes)])
 
     def some_class(self, rng: np.random.Generator) -> int:
         return int(rng.integers(len(self.every.pags)))
 
     def test(self, truth: int, datasets: Datasets, **errors: float) -> Erring:
         """What data sets say, or err in saying, of a class."""
-        mag = MAG.from_matrix(self.every.members(truth)[0], self.names)
+        mag = MAG.from_matrix(self.every.mags[self.members([truth])[0]], self.names)
         return Erring(mag, [[self.names[i] for i in held] for held in datasets], **errors)  # type: ignore[arg-type]
 
     def pags(self, classes: Iterable[int]) -> set[PAG]:
@@ -123,14 +152,19 @@ class World:
 
     def obeying(self, known: Knowledge, classes: Iterable[int] | None = None) -> Bools:
         """Which MAGs, of all or of these classes, agree with what is known."""
-        wanted = np.ones(len(self.mags), dtype=bool) if classes is None else np.isin(self.every.class_of, list(classes))
-        return np.array([bool(asked) and known.allows(mag) for mag, asked in zip(self.mags, wanted, strict=True)])
+        if classes is None:
+            return _obeying(self.n, self.selection_bias, known)
+        found = np.zeros(len(self.mags), dtype=bool)
+        for number in self.members(classes):
+            found[number] = known.allows(self.mags[number])
+        return found
 
     def shown(self, classes: Iterable[int], obeying: Bools) -> set[PAG]:
         """For each class with members that obey, the marks that all of these share."""
         found = set()
         for c in classes:
-            members = self.every.mags[(self.every.class_of == c) & obeying]
+            numbers = self.members([c])
+            members = self.every.mags[numbers[obeying[numbers]]]
             if len(members):
                 same = (members == members[0]).all(axis=0)
                 found.add(PAG.from_matrix(np.where(same, members[0], np.int8(CIRCLE)), self.names))

@@ -68,8 +68,9 @@ def test_every_result_comes_back_as_it_was_given() -> None:
     for key, result in zip(KEYS, test.said, strict=True):
         assert key in answers.results
         assert answers.p_value(key) == result.p_value
-        assert answers.unknown(key) != result.informative
-        assert answers.independent(key) == (result.informative and result.p_value > 0.05)
+        speaks = result.informative and result.converged  # a fit that did not reach its maximum decides nothing
+        assert answers.unknown(key) != speaks
+        assert answers.independent(key) == (speaks and result.p_value > 0.05)
 
 
 def test_what_was_not_asked_is_unknown() -> None:

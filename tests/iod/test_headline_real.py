@@ -17,7 +17,7 @@ def test_a_summary_says_what_it_hangs_on(study: RealStudy) -> None:
 
     ``benchmarks/iod_real.py --sentences`` does the same with ten seconds.
     """
-    first = cs.discover(cs.pooled(study.clients()), time_limit=0.01)
+    first = cs.discover(study.pooled(), time_limit=0.01)
     for found in (first, first.redecide(alpha=0.01, time_limit=0.01), first.redecide(time_limit=1.0)):
         check_sentences(found)
         assert found.pags
@@ -28,7 +28,7 @@ def test_a_summary_says_what_it_hangs_on(study: RealStudy) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("study", studies(most=8), ids=str)
 def test_no_sentence_is_false_whenever_the_search_is_ended(study: RealStudy) -> None:
-    found = cs.discover(cs.pooled(study.clients()), time_limit=0.01)
+    found = cs.discover(study.pooled(), time_limit=0.01)
     check_sentences(found)
     for alpha in (0.05, 0.01):
         for seconds in (0.01, 1.0, 10.0):

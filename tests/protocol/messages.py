@@ -1,4 +1,4 @@
-"""One message of every kind, with fixed fields. ``wire.json`` has the bytes of each, recorded with version 1 of the protocol."""
+"""One message of every kind, with fixed fields. ``wire.json`` has the bytes of each, recorded with version 2 of the protocol."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ from consilience.protocol.mean_products import MeanProducts, MeanSet
 from consilience.protocol.messages import Announced, Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, Round, RoundRequest
 from consilience.protocol.place import Place
 from consilience.protocol.products import Products
+from consilience.protocol.refit import LineAsk, Refit
 from consilience.protocol.request import Request
 from consilience.protocol.residual_products import ProductAsk, ResidualProducts
 from consilience.protocol.residuals import BasisAsk, MeanAsk
@@ -48,6 +49,7 @@ REQUESTS: dict[str, Request] = {
     "locate": Locate(("A",), {"A": 8}),
     "products": Products((("A", "C"),), {"A": -16}, None, (Question("C", "E", ("A",)),), Ordinal.GENERALIZED, 0.5),
     "products with locations": Products((("A", "C"),), {"A": 0}, {"A": 61.5}),
+    "refit": Refit((LineAsk("A", ("C",), ("A", "C"), (0,), bytes(8)),), {"A": 8}),
     "evaluate": Evaluate(3, (MODEL,), SiteEffects.JOINT, Ordinal.PROPORTIONAL, 4, {"A": 8}),
     "evaluate with locations": Evaluate(4, (), SiteEffects.NONE, Ordinal.PROPORTIONAL, 4, {"A": 8}, {"A": -2.25}),
     "diagnose": Diagnose((DiagnoseAsk(MODEL, (1, 0), 2), DiagnoseAsk(NUMBERS, (0,), 0, 1.5)), Ordinal.PROPORTIONAL, {"A": 8}),
@@ -68,7 +70,14 @@ REQUESTS: dict[str, Request] = {
         (Question("C", "E"),),
     ),
     "fourth moments": ResidualProducts(
-        (BasisAsk(("A", "C"), LINE, b"\x00" * 8),), MEANS, (ProductAsk(0, 1, ("A", "C", "E"), b"\x00" * 24),), CODED, True, True, True, True
+        (BasisAsk(("A", "C"), LINE, b"\x00" * 8),),
+        MEANS,
+        (ProductAsk(0, 1, ("A", "C", "E"), (b"", b"\x00" * 24), (b"\x00" * 8,)),),
+        CODED,
+        True,
+        True,
+        True,
+        True,
     ),
 }
 OFFER = KeyOffer(b"run", b"i" * 32, b"x" * 32, b"s" * 64)

@@ -94,6 +94,6 @@ def test_what_is_packed_is_read(tables: list[Table]) -> None:
     assert total.n == rows.n
     assert total.levels["C"].tolist() == np.bincount(codes, minlength=2).tolist()
     assert total.gram[0, 0] == pytest.approx(((numbers - numbers.mean()) ** 2).sum())
-    directions = found.alone[Question("A", "C")].directions(Question("A", "C"))
+    directions = found.alone[Question("A", "C")].directions(Question("A", "C"), rows.n)
     assert [d.response for d in directions] == ["C", "A"]
     assert all(d.df == 1 and 0.0 <= d.p_value <= 1.0 for d in directions)

@@ -141,7 +141,17 @@ def middle():
     return z, {"A": a, "B": b, "C": c, "D": d + 1, "E": np.array(list("pqrs"))[e]}
 
 
-CASES = [base, empty_level, level_missing_at_site, collinear, middle]
+def same_middle():
+    """Two sites have nothing but a middle level of D2, and vary most in A: common gaps between thresholds make them informative."""
+    rng = np.random.default_rng(606)
+    z, cols = common(rng)
+    cols["A"] = rounded(np.where(z >= 2, 3.0, 1.0) * cols["A"])
+    shift = offsets(rng, 0.6)[z] + 0.35 * cols["A"] + 0.2 * cols["C"]
+    cols["D2"] = np.where(z >= 2, 2, draw(rng, cumulative([-1.0, 1.0], shift)) + 1)
+    return z, cols
+
+
+CASES = [base, empty_level, level_missing_at_site, collinear, middle, same_middle]
 
 
 def declared(case, name):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from hashlib import sha256
 from itertools import combinations
 
@@ -104,6 +105,18 @@ def test_log_odds_are_the_coefficients_of_a_multinomial_variable() -> None:
     for i, level in enumerate("qrs"):
         odds = [np.log(counts[a, level] / counts[a, "p"]) for a in (False, True)]
         assert odds[1] - odds[0] == pytest.approx(model.coefficients["B"]["A"][1, i], abs=0.05)
+
+
+def test_counts_are_drawn_where_they_are_asked_for() -> None:
+    kinds = {"A": "count", "B": "count", "C": "continuous"}
+    model = random_model(MAG.parse("A --> B, A --> C"), sites=2, seed=3, kinds=kinds)
+    frame = model.sample([4000, 1], seed=4)[0]
+    assert frame.dtypes[:2] == [pl.Int64, pl.Int64]
+    assert frame["A"].mean() == pytest.approx(math.e, rel=0.05)
+    assert frame["A"].var() == pytest.approx(math.e, rel=0.1)
+    slope = np.polyfit((frame["A"].to_numpy() - 3) / 4, frame["C"].to_numpy(), 1)[0]
+    assert slope == pytest.approx(model.coefficients["C"]["A"][0, 0], abs=0.15)
+    assert "count" not in random_kinds([f"v{i}" for i in range(200)], seed=1).values()
 
 
 def test_kinds_are_equally_probable_given_two_continuous_ones() -> None:

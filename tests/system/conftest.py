@@ -1,4 +1,4 @@
-"""One server for the tests that leave it alive; those that kill it start their own."""
+"""Agents that a test starts, and its folder; the server is the one that all tests of a worker share."""
 
 from __future__ import annotations
 
@@ -7,16 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.processes import Agent, Server, running
-
-
-@pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Shared by all tests of a worker; limits on failed attempts are lifted, since the attacks come from one address."""
-    with running(
-        tmp_path_factory.mktemp("server"), join_burst="100000", login_burst="100000", join_rate="100000", login_rate="100000"
-    ) as found:
-        yield found
+from tests.system.processes import Agent
 
 
 @pytest.fixture

@@ -69,11 +69,18 @@ def gauge(server: Server, name: str) -> float:
     return next(float(line.split()[1]) for line in lines if line.startswith(name + " "))
 
 
-def wave(server: Server, folder: Path, studies: list[Mapping[str, pl.DataFrame]], wanted: list[dict[str, Any]], processes: int = 2) -> Wave:
+def wave(
+    server: Server,
+    folder: Path,
+    studies: list[Mapping[str, pl.DataFrame]],
+    wanted: list[dict[str, Any]],
+    processes: int = 2,
+    **settings: Any,
+) -> Wave:
     """Enrol all studies, start them together, and hold every result against the one wanted."""
     ids: list[str] = []
     for i, frames in enumerate(studies):
-        study = server.do("POST", "/studies", declaration(frames))["id"]
+        study = server.do("POST", "/studies", declaration(frames, **settings))["id"]
         for name, frame in frames.items():
             place = folder / f"crowd{i % processes}" / f"{study}-{name}"
             place.mkdir(parents=True)

@@ -77,6 +77,21 @@ class Owner:
         self.page.get_by_role("button", name="Open the study").click()
         expect(self.page.get_by_role("heading", name="Sites", level=1)).to_be_visible()
 
+    def again(self) -> None:
+        """A new draft of the study, which is the owner's study from then on."""
+        self.go()
+        self.page.get_by_text("Do it again").click()
+        self.page.get_by_role("button", name="Make a new draft").click()
+        expect(self.page.get_by_role("button", name="Open the study")).to_be_visible()
+        self.study = self.page.url.rpartition("/")[2]
+
+    def level(self, alpha: str) -> None:
+        """Another level of significance."""
+        self.go("settings")
+        self.page.get_by_label("Alpha", exact=True).fill(alpha)
+        self.page.get_by_role("button", name="Save the settings").click()
+        expect(self.page.get_by_role("alert")).to_have_count(0)
+
     def invite(self, site: str) -> str:
         self.go("lobby")
         self.page.get_by_label("Its name in the study").fill(site)

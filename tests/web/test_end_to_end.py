@@ -93,6 +93,7 @@ def test_from_three_files_to_one_graph(tmp_path: Path) -> None:
         _the_study_runs(study)
         _all_see_the_same(study)
         _decided_again_at_another_level(study)
+        _the_study_is_done_again(study)
         for person in study.people.people:
             assert person.wrong() == [], person.name
             assert person.audited, person.name
@@ -278,6 +279,34 @@ def _decided_again_at_another_level(study: Study) -> None:
     owner.person.see("owner-another-alpha")
     assert shown[0] == shown[1]
     assert (study.server.state(owner.study), len(study.server.events(owner.study))) == messages
+
+
+def _the_study_is_done_again(study: Study) -> None:
+    """As a new draft at another level: every site is invited, reads, agrees and takes part once more, with the table that it repaired."""
+    owner, first = study.owner, study.server.result(study.owner.study)
+    owner.again()
+    owner.level("0.01")
+    owner.open()
+    invitations = {name: owner.invite(name) for name in study.hospitals.folders}
+    for name, holder in study.holders.items():
+        holder.join(invitations[name])
+        holder.fits()
+        holder.rehearse()
+        holder.consent(name)
+        holder.go("/run")
+    owner.start()
+    assert study.server.wait(owner.study, 120) == "finished"
+    expect(owner.page.get_by_role("link", name="See the result")).to_be_visible()
+    found = study.server.result(owner.study)
+    assert (found["settings"]["alpha"], first["settings"]["alpha"]) == (0.01, 0.05)
+    assert found["study"]["sites"] == first["study"]["sites"]
+    common = {(test["x"], test["y"], *test["given"]): test["p_value"] for test in first["tests"]}
+    for test in found["tests"]:  # the same data, under other keys: the same sums
+        assert common.get((test["x"], test["y"], *test["given"]), test["p_value"]) == pytest.approx(test["p_value"])
+    for name, holder in study.holders.items():
+        holder.page.wait_for_url("**/result", timeout=60_000)
+        holder.page.get_by_role("link", name=re.compile("^Data, settings, files")).click()
+        assert json.loads(holder.download(re.compile(r"Result \(JSON\)"))) == found, name
 
 
 def _no_data_are_left_on_a_disk(study: Study) -> None:

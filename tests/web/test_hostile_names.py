@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from playwright.sync_api import expect
 
-from tests.system.processes import Agent, Server, declaration, enrol, running
+from tests.system.processes import Agent, Server, declaration, enrol
 from tests.web.browser import Street, street
 from tests.web.holder import Holder
 from tests.web.hostile import FILE, STUDY_NAME, VARIABLES, frames, unharmed
@@ -22,12 +22,6 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("hostile")
-
-
-@pytest.fixture(scope="module")
-def server(place: Path) -> Iterator[Server]:
-    with running(place) as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from consilience.web.trial_tables import synthetic_tables
-from tests.system.processes import Server, declaration, enrol, running
+from tests.system.processes import Server, declaration, enrol
 from tests.web.browser import street
 from tests.web.process import App
 
@@ -51,12 +50,6 @@ class Keys:
 
     def title(self, words: str) -> None:
         expect(self.page.get_by_role("heading", level=1)).to_have_text(words)
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    with running(tmp_path) as found:
-        yield found
 
 
 @pytest.mark.slow

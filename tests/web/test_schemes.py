@@ -10,7 +10,7 @@ import pytest
 
 from consilience.web.security import POLICY
 from tests.iod.report.helpers import small
-from tests.system.processes import Server, running
+from tests.system.processes import Server
 from tests.web.browser import Person, Street, street
 from tests.web.owner import Owner
 from tests.web.pages.result.cases import hostile
@@ -19,12 +19,6 @@ from tests.web.process import App
 from tests.web.visitor import at_app
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with running(tmp_path_factory.mktemp("server")) as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -11,17 +10,11 @@ import polars as pl
 import pytest
 
 import consilience as cs
-from tests.system.processes import Server, declaration, running
+from tests.system.processes import Server, declaration
 from tests.web.apps import Browser, Fields, running_app, until_page, words_of
 
 SECRET = "Zebra-31337"
 """A value in a column that no study uses: it must not be found on any disk but in the site's own file."""
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with running(tmp_path_factory.mktemp("server")) as found:
-        yield found
 
 
 def invite(server: Server, study: str, site: str) -> str:

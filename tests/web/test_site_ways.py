@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +16,6 @@ from tests.web.test_site_study import consented, invite, prepared
 FRAMES = dict(list(cs.simulate.mixed_sites(n=400, sites=2, seed=2).items()))
 NAMES = list(FRAMES)
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with running(tmp_path_factory.mktemp("server")) as found:
-        yield found
 
 
 @pytest.fixture

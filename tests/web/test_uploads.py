@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import tracemalloc
+from collections.abc import AsyncIterator
+
 import pytest
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -104,3 +108,21 @@ def test_forms_are_bounded_and_are_forms() -> None:
     assert client.post("/form", content=b"a=" + b"x" * 1000, headers=kind).status_code == 413
     assert client.post("/form", content=b"a=%ff", headers=kind).status_code == 400
     assert client.post("/form", content=b"{}", headers={"content-type": "application/json"}).status_code == 415
+
+
+def test_a_file_is_held_once_and_named_in_no_message() -> None:
+    piece, pieces = b"1,2,3\n" * 10_000, 200
+
+    async def stream() -> AsyncIterator[bytes]:
+        yield b'--edge\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n'
+        for _ in range(pieces):
+            yield piece
+        yield b"\r\n--edge--\r\n"
+
+    tracemalloc.start()
+    found = asyncio.run(_read(_Body(stream(), b"edge"), 1 << 30, lambda _: None))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found.content == pieces * piece
+    assert peak < 1.3 * len(found.content)
+    assert "1,2,3" not in repr(found)

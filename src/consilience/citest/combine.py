@@ -11,12 +11,12 @@ __all__ = [
     "cauchy",
     "chi2_log_sf",
     "chi2_sf",
+    "excess_log_sf",
+    "excess_sf",
     "f_log_sf",
     "f_sf",
     "fisher",
     "log_symmetric",
-    "ratio_log_sf",
-    "ratio_sf",
     "sign_flip_sf",
     "symmetric",
 ]
@@ -76,22 +76,43 @@ def f_sf(statistic: float, df: int, residual: float) -> float:
     >>> round(f_sf(3.9, 1, 10_000), 4), round(f_sf(3.9, 1, 10), 4)
     (0.0483, 0.0765)
     """
-    return float(special.fdtrc(df, residual, statistic / df))
+    return excess_sf(math.log1p(statistic / residual), df, residual)
 
 
 def f_log_sf(statistic: float, df: int, residual: float) -> float:
     """The logarithm of :func:`f_sf`, also where the probability itself is below the smallest float.
 
-    P(F > f) = I_x(a, b), the incomplete beta function at x = residual/(residual + statistic), a = residual/2, b = df/2. In the tail its
-    continued fraction converges in a few steps.
-
     >>> round(f_log_sf(1e6, 2, 2e3), 6)  # df = 2 has a closed form: (1 + statistic/residual)^(-residual/2)
-    -6216.606107
+    -6216.606101
     """
-    p = f_sf(statistic, df, residual)
+    return excess_log_sf(math.log1p(statistic / residual), df, residual)
+
+
+def excess_sf(excess: float, df: int, residual: float) -> float:
+    """P(log(1 + df F/residual) > excess) for F ~ F_{df, residual}: the scale on which a Gaussian likelihood ratio is T/n.
+
+    >>> round(excess_sf(math.log1p(3.9 / 10), 1, 10), 4)
+    0.0765
+    """
+    # the incomplete beta function at x = e^-excess, or its complement at 1 - x: at the smaller of the two, so that no digit is lost
+    a, b = 0.5 * residual, 0.5 * df
+    x = math.exp(-excess)
+    return float(special.betainc(a, b, x) if x < 0.5 else special.betaincc(b, a, -math.expm1(-excess)))
+
+
+def excess_log_sf(excess: float, df: int, residual: float) -> float:
+    """The logarithm of :func:`excess_sf`, also where the probability itself is below the smallest float.
+
+    The probability is I_x(a, b), the incomplete beta function at x = e^-excess, a = residual/2, b = df/2. In the tail its continued
+    fraction converges in a few steps.
+
+    >>> round(excess_log_sf(2e3, 1, 90), 2)
+    -90002.48
+    """
+    p = excess_sf(excess, df, residual)
     if p > 1e-280:
         return math.log(p)
-    a, b, x = 0.5 * residual, 0.5 * df, residual / (residual + statistic)
+    a, b, x = 0.5 * residual, 0.5 * df, math.exp(-excess)
     c, d = 1.0, 1.0 / (1.0 - (a + b) * x / (a + 1.0))
     h = d
     for m in range(1, 500):  # modified Lentz
@@ -103,27 +124,9 @@ def f_log_sf(statistic: float, df: int, residual: float) -> float:
             h *= c * d
         if abs(c * d - 1.0) < 1e-15:
             break
-    # log x and log(1 - x) from the ratio that x was made of: x itself is close to one where there are many rows
-    log_x, log_rest = -math.log1p(statistic / residual), math.log(statistic / (residual + statistic))
-    return a * log_x + b * log_rest - math.log(a) - float(special.betaln(a, b)) + math.log(h)
-
-
-def ratio_sf(statistic: float, df: int, residual: float = 0) -> float:
-    """The p-value of a likelihood ratio: from χ²(df), or from F(df, residual) where the statistic was divided by an estimated dispersion.
-
-    >>> ratio_sf(3.9, 1) == chi2_sf(3.9, 1), ratio_sf(3.9, 1, 10) == f_sf(3.9, 1, 10)
-    (True, True)
-    """
-    return f_sf(statistic, df, residual) if residual > 0 else chi2_sf(statistic, df)
-
-
-def ratio_log_sf(statistic: float, df: int, residual: float = 0) -> float:
-    """The logarithm of :func:`ratio_sf`.
-
-    >>> ratio_log_sf(3.9, 1) == chi2_log_sf(3.9, 1), ratio_log_sf(3.9, 1, 10) == f_log_sf(3.9, 1, 10)
-    (True, True)
-    """
-    return f_log_sf(statistic, df, residual) if residual > 0 else chi2_log_sf(statistic, df)
+    # log x and log(1 - x) from what x was made of: x itself is close to one where there are many rows
+    log_rest = math.log(-math.expm1(-excess))
+    return -a * excess + b * log_rest - math.log(a) - float(special.betaln(a, b)) + math.log(h)
 
 
 def cauchy(p_values: Sequence[float], weights: Sequence[float]) -> float:

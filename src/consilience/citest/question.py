@@ -15,6 +15,9 @@ from consilience.errors import OptionError, QuestionError
 
 __all__ = ["Question", "all_questions", "ask", "read_question"]
 
+_NUMBER = (float, Real)
+"""Float first: most are, and to ask an abstract class takes as long as to make a result."""
+
 
 class Question(msgspec.Struct, frozen=True, array_like=True):
     """Is X independent of Y given Z?
@@ -64,7 +67,7 @@ class Question(msgspec.Struct, frozen=True, array_like=True):
         contributors : int, default 1
             Data sets that the answer rests on.
         converged : bool, default True
-            False if a fit did not reach its maximum.
+            False if a fit did not reach its maximum. The question then counts as unanswered.
         reason : str, default ""
             Why the data cannot speak. A result with a reason is not informative: the question then counts as unanswered,
             never as independence.
@@ -86,10 +89,12 @@ class Question(msgspec.Struct, frozen=True, array_like=True):
         False
         """
         # asked as "is it within" and not as "is it outside": NaN fails every comparison, and must not come through
-        if not (isinstance(p_value, Real) and 0.0 <= p_value <= 1.0):
+        if not (isinstance(p_value, _NUMBER) and 0.0 <= p_value <= 1.0):
             raise OptionError(
                 f"p_value must be a number between 0 and 1; got {p_value!r} for {self}. Where there is none, give 1 and a reason."
             )
+        if not converged and not reason:
+            reason = "a fit did not reach its maximum"
         return CIResult(
             self.x, self.y, self.given, float(p_value), n, contributors, informative=not reason, reason=reason, converged=converged
         )

@@ -10,8 +10,8 @@ from typing import Any
 
 import polars as pl
 
-from consilience.citest.combine import ratio_log_sf
 from consilience.citest.diagnostics import Diagnostics
+from consilience.citest.laws import Law, log_tail
 
 __all__ = ["CIResult", "Direction", "silent", "to_frame"]
 
@@ -32,7 +32,7 @@ class Direction:
     df : int
         Degrees of freedom: the rank that the predictor adds to the design, times the slopes per column.
     p_value : float
-        From χ²(df); with a count as the response from F(df, residual_df).
+        From ``law``.
     loglik_restricted, loglik_unrestricted : float
         Log-likelihoods without and with the predictor.
     converged : bool, default True
@@ -43,11 +43,17 @@ class Direction:
         Why the comparison is not informative.
     dispersion : float, default 1.0
         With a count as the response, how many times as large as the mean its variance was found to be (NaN if a site did the test alone).
-    residual_df : int, default 0
-        The degrees of freedom that the dispersion was estimated with; zero where there is none.
     symmetric : bool, default False
         True where there is no direction: the residuals of both variables were multiplied (``method="residual"``). Then ``statistic`` is
-        the quadratic form of the products, ``df`` its rank, and there are no log-likelihoods.
+        the quadratic form of the products, ``df`` its rank, and there are no log-likelihoods; the law is one of its own.
+    law : {"chi2", "scaled chi2", "F", "quasi F"}
+        The law that the p-value is from: χ²(df), χ²(df) of the statistic times ``residual_df``/``rows``, F(df, ``residual_df``) of the sums
+        of squares behind a Gaussian likelihood, or, with a count as the response, F(df, ``residual_df``) of ``statistic``/``df``.
+    residual_df : int, default 0
+        Rows less parameters per linear predictor, intercepts of sites counted; with a count as the response the degrees of freedom that the
+        dispersion was estimated with. Zero where the law does not need it.
+    rows : int, default 0
+        Rows of the comparison. Zero where the law does not need them.
 
     Attributes
     ----------
@@ -73,8 +79,10 @@ class Direction:
     separated: bool = False
     reason: str = ""
     dispersion: float = 1.0
-    residual_df: int = 0
     symmetric: bool = False
+    law: str = Law.CHI2.value
+    residual_df: int = 0
+    rows: int = 0
 
     @property
     def informative(self) -> bool:
@@ -84,12 +92,16 @@ class Direction:
     @property
     def log_p(self) -> float:
         """The logarithm of the p-value, also where the p-value itself is too small for a number."""
-        return ratio_log_sf(self.statistic, self.df, self.residual_df) if self.informative else 0.0
+        if self.symmetric:  # its law is bounded: beyond a largest statistic there is nothing, and no logarithm
+            return math.log(max(self.p_value, 1e-300))
+        if not self.informative:
+            return 0.0
+        return log_tail(Law(self.law), self.statistic, self.df, self.rows, self.residual_df)
 
 
-def silent(response: str, predictor: str, reason: str, *, symmetric: bool = False) -> Direction:
+def silent(response: str, predictor: str, reason: str, *, converged: bool = True, symmetric: bool = False) -> Direction:
     """A direction that is not informative."""
-    return Direction(response, predictor, 0.0, 0, 1.0, math.nan, math.nan, reason=reason, symmetric=symmetric)
+    return Direction(response, predictor, 0.0, 0, 1.0, math.nan, math.nan, converged, reason=reason, symmetric=symmetric)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,19 @@ from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
 from consilience.data.table import Rows, Table
 
-__all__ = ["Coding", "Design", "ModelSpec", "build", "centre", "column_names", "compress", "cross_products", "n_columns", "null_loglik"]
+__all__ = [
+    "Coding",
+    "Design",
+    "ModelSpec",
+    "build",
+    "centre",
+    "column_names",
+    "compress",
+    "cross_products",
+    "n_columns",
+    "null_loglik",
+    "residual_sums",
+]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -53,6 +65,10 @@ class Coding:
     def centre_at_site(self) -> bool:
         """True if every column is centred over the site's own rows."""
         return self.locations is None
+
+    def about(self, name: str) -> float | None:
+        """A count's mean over all sites, or one if it is not known; None where every site has its own."""
+        return None if self.locations is None else self.locations.get(name, 0.0) or 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +239,7 @@ def cross_products(table: Table, variables: Sequence[str], coding: Coding) -> Cr
             number
             for name in variables
             if schema[name].kind is Kind.COUNT
-            for number in count_sums(_take(table.numbers[name], rows.index), sites, own_mean=coding.centre_at_site)
+            for number in count_sums(_take(table.numbers[name], rows.index), sites, coding.about(name))
         ]
     )
     if len(discrete) == len(variables):
@@ -250,6 +266,29 @@ def cross_products(table: Table, variables: Sequence[str], coding: Coding) -> Cr
     if coding.centre_at_site and rows.n:  # what rounding left of the means: second order, so the digits are still there
         gram -= np.outer(sums, sums) / rows.n
     return CrossProducts(rows.n, levels, nulls, counted, sums, gram)
+
+
+def residual_sums(table: Table, model: ModelSpec, keep: Sequence[int], slopes: Floats, coding: Coding) -> Floats:
+    """Of a continuous response at given slopes: Σr², Σr, X'r and ΣX over the complete rows.
+
+    >>> import polars as pl
+    >>> schema = Schema({"A": "continuous", "B": "continuous"})
+    >>> table = Table(pl.DataFrame({"A": [1.0, 0.0, -1.0], "B": [1.0, 1.0, -2.0]}), schema, "muenster")
+    >>> residual_sums(table, ModelSpec("B", ("A",), ("A", "B")), [0], np.array([1.0]), Coding({}))
+    array([2., 0., 1., 0.])
+    """
+    rows = table.complete(model.sample)
+    names = column_names(table.schema, model.predictors)
+    columns = np.empty((rows.n, len(keep) + 1), order="F")
+    for j, (name, level) in enumerate([*(names[i] for i in keep), (model.response, 0)]):
+        columns[:, j] = _column(table, name, level, rows.index, coding)
+    if coding.centre_at_site:
+        columns = centre(columns, None)
+    X = columns[:, :-1]
+    residual = columns[:, -1] - X @ slopes
+    if coding.centre_at_site and rows.n:
+        residual = residual - residual.mean()  # what rounding left of the means
+    return np.concatenate([[residual @ residual, residual.sum()], residual @ X, X.sum(axis=0)])
 
 
 def null_loglik(counts: NDArray[np.intp] | Floats) -> float:

@@ -39,6 +39,7 @@ def fit_options(terms: Terms, sites: int) -> FitOptions:
         terms.site_slopes,
         terms.alternatives is Alternatives.SMOOTH,
         terms.cluster is not None,
+        terms.small_sample,
         terms.diagnosed,
     )
 

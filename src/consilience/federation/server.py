@@ -37,9 +37,10 @@ class Server(FederatedTest):
         ``"fedci"`` compares nested models that are fitted from sums over clients; ``"fisher"`` combines the p-values of the clients' own
         tests; ``"residual"`` multiplies the residuals of smooth models, which needs neither straight lines nor equal variances;
         ``"auto"`` is fedci where the linear models hold, and residual where they do not.
-    site_effects : {"profiled", "coordinate", "joint", "none"}
+    site_effects : {"profiled", "coordinate", "joint", "none", "random"}
         Where the sites' intercepts live: ``"profiled"`` (each client keeps its own to itself), ``"coordinate"`` (the paper's fedCI-CA),
-        ``"joint"`` (the paper's fedCI: the server sees them) or ``"none"`` (one intercept for all).
+        ``"joint"`` (the paper's fedCI: the server sees them), ``"none"`` (one intercept for all) or ``"random"`` (intercepts from a
+        normal law whose variance is estimated: for many small clients).
     ordinal : {"proportional", "generalized"}
         How ordinal responses are modelled: proportional odds, or slopes of their own for each level.
     ridge : float
@@ -59,6 +60,8 @@ class Server(FederatedTest):
     cluster : str, optional
         With ``method="residual"``: a column whose equal values mark rows that belong together (a ward, a patient with several visits). It
         is no variable of the study, and never leaves a client.
+    small_sample : bool
+        P-values that hold for few rows, and a refusal where no law does. False refers every statistic to the plain χ², as the paper does.
     diagnostics : bool
         With ``method="fedci"``: look whether the linear models hold, in one more round.
     masking : bool
@@ -87,7 +90,7 @@ class Server(FederatedTest):
     >>> server = Server([a, b])
     >>> r = server.test("X", "Y")
     >>> r.n, r.contributors, r.directions[0].df, round(r.p_value, 6)
-    (12, 2, 1, 4e-06)
+    (12, 2, 1, 0.000102)
     >>> server
     Server(fedci, 2 clients: a, b; 2 variables; 2 rounds)
     """
@@ -108,6 +111,7 @@ class Server(FederatedTest):
         site_slopes: bool = DEFAULTS.site_slopes,
         alternatives: str = DEFAULTS.alternatives.value,
         cluster: str | None = DEFAULTS.cluster,
+        small_sample: bool = DEFAULTS.small_sample,
         diagnostics: bool = DEFAULTS.diagnostics,
         masking: bool = LOCAL.masking,
     ) -> None:
@@ -124,6 +128,7 @@ class Server(FederatedTest):
             site_slopes=site_slopes,
             alternatives=alternatives,
             cluster=cluster,
+            small_sample=small_sample,
             diagnostics=diagnostics,
         )
         terms = terms_of(settings, masking=check_flag("masking", masking))
@@ -184,6 +189,7 @@ def fisher(
     min_rows: int = DEFAULTS.min_rows,
     single_site: str = DEFAULTS.single_site.value,
     on_dropout: str = DEFAULTS.on_dropout.value,
+    small_sample: bool = DEFAULTS.small_sample,
     masking: bool = LOCAL.masking,
 ) -> Server:
     """Fisher's method over the clients' own tests, as a CI test: only p-values are combined.
@@ -194,7 +200,7 @@ def fisher(
         The sites, each with a name of its own.
     schema : Schema or mapping, optional
         The study's variables, declared in advance. By default the union of what the clients hold.
-    site_effects : {"profiled", "coordinate", "joint", "none"}
+    site_effects : {"profiled", "coordinate", "joint", "none", "random"}
         Checked, and without effect: each client tests on its own rows, where there is one intercept.
     ordinal : {"proportional", "generalized"}
         How ordinal responses are modelled.
@@ -208,6 +214,8 @@ def fisher(
         A test that one client alone can do is answered by that client, or not at all.
     on_dropout : {"restart", "stop"}
         When a client vanishes, the batch restarts with the others, or the run stops.
+    small_sample : bool
+        P-values that hold for few rows, and a refusal where no law does. False refers every statistic to the plain χ², as the paper does.
     masking : bool
         The server sees no client's p-values. False is for measurements only.
 
@@ -227,7 +235,7 @@ def fisher(
     >>> a = Client("a", pl.DataFrame({"X": [1.0, 2.0, 3.0, 4.5, 2.2, 0.9], "Y": [1.0, 2.5, 2.0, 4.0, 2.1, 1.4]}))
     >>> b = Client("b", pl.DataFrame({"X": [0.0, 2.0, 1.0, 3.0, 2.5, 0.1], "Y": [5.0, 7.5, 6.0, 7.0, 7.7, 5.2]}))
     >>> round(fisher([a, b]).test("X", "Y").p_value, 6)
-    1.6e-05
+    0.0012
     """
     return Server(
         clients,
@@ -240,6 +248,7 @@ def fisher(
         min_rows=min_rows,
         single_site=single_site,
         on_dropout=on_dropout,
+        small_sample=small_sample,
         masking=masking,
     )
 
@@ -255,6 +264,7 @@ def pooled(
     site_slopes: bool = DEFAULTS.site_slopes,
     alternatives: str = DEFAULTS.alternatives.value,
     cluster: str | None = DEFAULTS.cluster,
+    small_sample: bool = DEFAULTS.small_sample,
     diagnostics: bool = DEFAULTS.diagnostics,
 ) -> Pooled | PooledResidual | PooledAuto:
     """The pooled analysis as a CI test: all rows in one place, the site as a factor in every model.
@@ -265,9 +275,9 @@ def pooled(
         One for each site.
     schema : Schema or mapping, optional
         The study's variables, declared in advance. By default the union of what the sites hold.
-    site_effects : {"profiled", "coordinate", "joint", "none"} or bool
-        As for :class:`Server`: ``"none"`` leaves the site's factor out. Where all rows are in one place, the other three are one and the
-        same: the site is a factor. True and False say the same, with and without.
+    site_effects : {"profiled", "coordinate", "joint", "none", "random"} or bool
+        As for :class:`Server`: ``"none"`` leaves the site's factor out, ``"random"`` is a mixed model. Where all rows are in one place,
+        the other three are one and the same: the site is a factor. True and False say the same, with and without.
     ordinal : {"proportional", "generalized"}
         How ordinal responses are modelled.
     ridge : float
@@ -280,6 +290,8 @@ def pooled(
         With ``method="residual"``: look for covariance, or for any smooth dependence.
     cluster : str, optional
         With ``method="residual"``: a column whose equal values mark rows that belong together.
+    small_sample : bool
+        As for :class:`Server`.
     diagnostics : bool
         With ``method="fedci"``: look whether the linear models hold.
 
@@ -301,14 +313,15 @@ def pooled(
     >>> frames = [pl.DataFrame({"X": [1.0, 2.0, 3.0, 4.5], "Y": [1.0, 2.5, 2.0, 4.0]})]
     >>> test = pooled(frames)
     >>> round(test.test("X", "Y").p_value, 4)
-    0.0091
+    0.0958
     >>> test
     Pooled(1 site: site1; 2 variables; 4 rows)
     """
     clients = _checked(d if isinstance(d, Client) else Client(f"site{i}", d) for i, d in enumerate(data, start=1))
     if isinstance(site_effects, bool):
         site_effects = DEFAULTS.site_effects if site_effects else SiteEffects.NONE
-    chosen = {"method": method, "site_slopes": site_slopes, "alternatives": alternatives, "cluster": cluster, "diagnostics": diagnostics}
+    chosen = {"method": method, "site_slopes": site_slopes, "alternatives": alternatives, "cluster": cluster}
+    chosen |= {"small_sample": small_sample, "diagnostics": diagnostics}
     settings = settings_of(site_effects=site_effects, ordinal=ordinal, ridge=ridge, **chosen)
     common = _schema(clients, schema, settings.cluster)
     frames = {c.name: c.frame for c in clients}
@@ -319,7 +332,14 @@ def pooled(
     features = settings.alternatives is Alternatives.SMOOTH
     if settings.method is Method.RESIDUAL:
         return PooledResidual(frames, common, slopes=settings.site_slopes, features=features, cluster=settings.cluster)
-    factor, auto = settings.site_effects is not SiteEffects.NONE, settings.method is Method.AUTO
-    look = settings.diagnostics or auto
-    linear = Pooled(frames, common, site_factor=factor, ordinal=settings.ordinal, ridge=settings.ridge, diagnostics=look)
+    auto = settings.method is Method.AUTO
+    linear = Pooled(
+        frames,
+        common,
+        effects=settings.site_effects,
+        ordinal=settings.ordinal,
+        ridge=settings.ridge,
+        small_sample=settings.small_sample,
+        diagnostics=settings.diagnostics or auto,
+    )
     return PooledAuto(linear, PooledResidual(frames, common, slopes=settings.site_slopes, features=features)) if auto else linear

@@ -6,9 +6,10 @@ module                    what it holds
 ``kernel``                the interface of a kernel and the conventions all of them share
 ``logit`` … ``generalized``  one response model each
 ``site_effects``          one site's answer: profiled, coordinate, joint, none
+``random_effects``        the same with random effects, whose parts are ``gaussian``, ``quadrature`` and ``laplace``
 ``layout``                parameter counts and the flat vector a site sends
 ``gram``                  ranks and Gaussian fits from aggregated cross-products
-``solver``                damped Newton on sums, as a state machine
+``solver``                damped Newton on sums, as a state machine; ``spread`` is its step for a standard deviation
 ========================  ===================================================================
 
 No I/O, no federation, no options from the environment.

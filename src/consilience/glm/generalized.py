@@ -66,6 +66,10 @@ class Generalized(Kernel):
         self.grid = np.concatenate([(np.arange(active)[:, None] * q + np.arange(p)).ravel(), np.arange(active) * q + p])
         self.target = np.concatenate([np.arange(first * p, last * p), self.n_shared + np.arange(active)])
 
+    @property
+    def places(self) -> NDArray[np.intp]:
+        return np.arange(self.first, self.last)
+
     def start(self, shared: Floats) -> Floats:
         # a quarter of a row more below and above: log-odds stay finite, also where a level in between was never seen
         share: Floats = (np.cumsum(self.counts)[:-1] + 0.25) / (self.counts.sum() + 0.5)

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Evaluation", "Floats", "Kernel", "RowTerms"]
+__all__ = ["Evaluation", "Floats", "Kernel", "RowTerms", "ShiftedKernel"]
 
 Floats = NDArray[np.float64]
 
@@ -62,6 +62,11 @@ class Kernel(ABC):
     n_shared: int
     n_intercepts: int
 
+    @property
+    def places(self) -> NDArray[np.intp]:
+        """Where the intercepts stand among those of a site that has every level."""
+        return np.arange(self.n_intercepts)
+
     @abstractmethod
     def start(self, shared: Floats) -> Floats:
         """Intercepts from which the search over them begins."""
@@ -95,3 +100,19 @@ class Kernel(ABC):
     @abstractmethod
     def full(self, terms: RowTerms) -> Evaluation:
         """Score and information of all parameters."""
+
+
+class ShiftedKernel(Kernel):
+    """A kernel with one intercept that can be looked at under many values of it at once, as integration over it needs."""
+
+    @abstractmethod
+    def at_shifts(self, eta: Floats, shared: Floats, intercepts: Floats) -> tuple[Floats, tuple[Floats, ...]]:
+        """The log-likelihood under each intercept, and per-row arrays with one row for each."""
+
+    @abstractmethod
+    def shift_scores(self, arrays: tuple[Floats, ...]) -> tuple[Floats, Floats]:
+        """Under each intercept the score of all parameters, and the information about the intercept."""
+
+    @abstractmethod
+    def averaged(self, arrays: tuple[Floats, ...], weights: Floats) -> RowTerms:
+        """Per-row terms summed over the intercepts with weights: :meth:`full` of them is the sum of informations."""

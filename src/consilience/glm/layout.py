@@ -28,8 +28,9 @@ HEADER = 4
 
 
 class Family(StrEnum):
-    """The response model of an iterative fit."""
+    """The response model of an iterative fit. A Gaussian one is iterative only with random site effects."""
 
+    GAUSSIAN = "gaussian"
     LOGIT = "logit"
     MULTINOMIAL = "multinomial"
     PROPORTIONAL = "proportional"
@@ -51,16 +52,24 @@ class SiteEffects(StrEnum):
     COORDINATE = "coordinate"
     JOINT = "joint"
     NONE = "none"
+    RANDOM = "random"
+
+    @property
+    def common(self) -> bool:
+        """True where one intercept (or one set of thresholds) stands in the common parameters, so that columns are not centred at sites."""
+        return self in (SiteEffects.NONE, SiteEffects.RANDOM)
 
 
 def family_of(kind: Kind, n_levels: int, ordinal: Ordinal) -> Family:
-    """The family of a response with ``n_levels`` observed levels, or of a count, which has none; two levels are always a logit.
+    """The family of a response with ``n_levels`` observed levels, or of a number, which has none; two levels are always a logit.
 
     >>> family_of(Kind.ORDINAL, 4, Ordinal.PROPORTIONAL).value, family_of(Kind.MULTINOMIAL, 2, Ordinal.PROPORTIONAL).value
     ('proportional', 'logit')
     """
     if kind is Kind.COUNT:
         return Family.POISSON
+    if kind is Kind.CONTINUOUS:
+        return Family.GAUSSIAN
     if n_levels == 2:  # with two levels all four models are the same one, and the logit is the cheapest to fit
         return Family.LOGIT
     return Family.MULTINOMIAL if kind is Kind.MULTINOMIAL else Family(ordinal.value)
@@ -68,7 +77,7 @@ def family_of(kind: Kind, n_levels: int, ordinal: Ordinal) -> Family:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A model's size: its family, its columns, its observed response levels (none for counts).
+    """A model's size: its family, its columns, its observed response levels (none for numbers).
 
     >>> Shape(Family.PROPORTIONAL, 3, 4).n_shared, Shape(Family.MULTINOMIAL, 3, 4).n_intercepts
     (5, 3)
@@ -80,7 +89,9 @@ class Shape:
 
     @property
     def n_shared(self) -> int:
-        """Parameters common to all sites."""
+        """Parameters common to all sites, whatever their intercepts are; the precision of a Gaussian is one of them."""
+        if self.family is Family.GAUSSIAN:
+            return self.n_columns + 1
         if self.family in (Family.LOGIT, Family.POISSON):
             return self.n_columns
         if self.family is Family.PROPORTIONAL:
@@ -104,14 +115,14 @@ class Shape:
 
 
 def n_parameters(shape: Shape, effects: SiteEffects, n_sites: int) -> int:
-    """Length of β as the server sees it.
+    """Length of β as the server sees it. Random effects add one standard deviation, the last parameter.
 
-    >>> n_parameters(Shape(Family.LOGIT, 2, 2), SiteEffects.JOINT, 5)
-    7
+    >>> n_parameters(Shape(Family.LOGIT, 2, 2), SiteEffects.JOINT, 5), n_parameters(Shape(Family.LOGIT, 2, 2), SiteEffects.RANDOM, 5)
+    (7, 4)
     """
     if effects is SiteEffects.JOINT:
         return shape.n_shared + n_sites * shape.n_intercepts
-    return shape.n_shared + (shape.n_intercepts if effects is SiteEffects.NONE else 0)
+    return shape.n_shared + (shape.n_intercepts if effects.common else 0) + (effects is SiteEffects.RANDOM)
 
 
 def answer_size(n: int, *, dispersed: bool = False) -> int:

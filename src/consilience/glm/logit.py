@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.glm.kernel import Evaluation, Floats, Kernel, RowTerms
+from consilience.glm.kernel import Evaluation, Floats, RowTerms, ShiftedKernel
 
 __all__ = ["Logit", "sigmoid"]
 
@@ -22,7 +22,7 @@ def sigmoid(z: Floats) -> tuple[Floats, Floats]:
     return mu, np.maximum(z, 0.0) + np.log1p(e)
 
 
-class Logit(Kernel):
+class Logit(ShiftedKernel):
     """Logistic regression with one intercept.
 
     >>> kernel = Logit(np.zeros((4, 1)), np.array([0, 1, 1, 1]), None)
@@ -78,3 +78,19 @@ class Logit(Kernel):
         info[:p, p] = info[p, :p] = weighted.sum(axis=0)
         info[p, p] = weight.sum()
         return Evaluation(score, info)
+
+    def at_shifts(self, eta: Floats, shared: Floats, intercepts: Floats) -> tuple[Floats, tuple[Floats, ...]]:
+        del shared
+        z = eta + intercepts[:, None]
+        mu, softplus = sigmoid(z)
+        w = 1.0 if self.w is None else self.w
+        loglik: Floats = z @ self.ones - (softplus * w).sum(axis=1)
+        return loglik, (self.ones - w * mu, w * mu * (1.0 - mu))
+
+    def shift_scores(self, arrays: tuple[Floats, ...]) -> tuple[Floats, Floats]:
+        residual, weight = arrays
+        return np.concatenate([residual @ self.X, residual.sum(axis=1)[:, None]], axis=1), weight.sum(axis=1)
+
+    def averaged(self, arrays: tuple[Floats, ...], weights: Floats) -> RowTerms:
+        residual, weight = arrays
+        return RowTerms(0.0, (weights @ residual, weights @ weight))

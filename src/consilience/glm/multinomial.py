@@ -43,6 +43,10 @@ class Multinomial(Kernel):
             [((present[sloped][:, None] - 1) * p + np.arange(p)).ravel(), self.n_shared + np.arange(len(self.free))]
         )
 
+    @property
+    def places(self) -> NDArray[np.intp]:
+        return self.present[self.free] - 1
+
     def start(self, shared: Floats) -> Floats:
         del shared
         reference = np.setdiff1d(np.arange(len(self.present)), self.free)[0]
@@ -96,3 +100,15 @@ class Multinomial(Kernel):
         score[self.target] = all_scores[self.grid]
         info[np.ix_(self.target, self.target)] = all_info[np.ix_(self.grid, self.grid)]
         return Evaluation(score, info)
+
+    def bend(self, terms: RowTerms, b: Floats) -> Floats:
+        """The derivative of -½ tr(b H), with H the information of the intercepts, by all parameters; every level must be present."""
+        (probability,) = terms.arrays
+        whole = np.zeros((len(self.present), len(self.present)))
+        whole[np.ix_(self.free, self.free)] = b
+        c = np.diag(whole)[:, None] - 2.0 * (whole @ probability)
+        by_row = -0.5 * probability * (c - (c * probability).sum(axis=0))
+        sums = (by_row if self.w is None else by_row * self.w) @ self.X1.T
+        derivative = np.zeros(self.n_shared + self.n_intercepts)
+        derivative[self.target] = sums.ravel()[self.grid]
+        return derivative

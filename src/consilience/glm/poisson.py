@@ -10,8 +10,8 @@ along: the sum at the point where the last Newton step ends is then right to sec
 from __future__ import annotations
 
 import numpy as np
-from scipy import special
 
+from consilience.data.counts import saturated
 from consilience.glm.kernel import Evaluation, Floats, Kernel, RowTerms
 
 __all__ = ["Poisson"]
@@ -41,8 +41,9 @@ class Poisson(Kernel):
         # An intercept that is one of the server's parameters counts from the site's own mean, as columns do: that changes no likelihood,
         # and zero is then a start from which no site's step goes astray, however different their means are.
         self.centre = float(np.log(self.total / rows)) if own_centre else 0.0
-        constant = special.gammaln(y + 1.0)
-        self.constant = float(constant.sum() if w is None else w @ constant)
+        best = saturated(y)
+        self.best = float(best.sum() if w is None else w @ best)
+        self.log_y = np.log(np.maximum(y, 1.0))
 
     def start(self, shared: Floats) -> Floats:
         return self.closed(self.linear(shared))
@@ -66,7 +67,7 @@ class Poisson(Kernel):
         mu = np.exp(z)
         weight = mu if self.w is None else self.w * mu
         residual = self.counts - weight
-        loglik = float(self.counts @ z - weight.sum() - self.constant)
+        loglik = float(self.counts @ (z - self.log_y) + residual.sum()) + self.best
         # (y - μ)²/μ as (y - μ)(y/μ - 1), with y/μ = 0 where y = 0: a mean may be too small for a float where nothing was counted, and only
         # there
         with np.errstate(divide="ignore", over="ignore"):

@@ -16,13 +16,13 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.glm.kernel import Evaluation, Floats, Kernel, RowTerms
+from consilience.glm.kernel import Evaluation, Floats, RowTerms, ShiftedKernel
 from consilience.glm.logit import sigmoid
 
 __all__ = ["Proportional"]
 
 
-class Proportional(Kernel):
+class Proportional(ShiftedKernel):
     """Cumulative logit with one slope per column; shared parameters are (β, τ_2, …, τ_{J-1})."""
 
     n_intercepts = 1
@@ -120,6 +120,35 @@ class Proportional(Kernel):
         info[p:, p:] = self.to_thresholds.T @ block @ self.to_thresholds
         return Evaluation(score, info)
 
+    def at_shifts(self, eta: Floats, shared: Floats, intercepts: Floats) -> tuple[Floats, tuple[Floats, ...]]:
+        theta = self.to_thresholds @ np.append(shared[self.p :], 0.0)
+        shift = intercepts[:, None]
+        upper, softplus_u = sigmoid(eta[self.above] - np.repeat(theta, self.sizes_above) - shift)
+        lower, softplus_l = sigmoid(np.repeat(theta, self.sizes_below) - eta[self.below] + shift)
+        w_above = 1.0 if self.w is None else self.w[self.above]
+        w_below = 1.0 if self.w is None else self.w[self.below]
+        gaps = np.diff(theta)
+        middle, closeness = self.counts[1:-1], -np.expm1(-gaps)
+        loglik = float(middle @ np.log(closeness)) - (softplus_u * w_above).sum(axis=1) - (softplus_l * w_below).sum(axis=1)
+        q = np.exp(-gaps) / closeness
+        rows = (upper * w_above, lower * w_below, upper * (1.0 - upper) * w_above, lower * (1.0 - lower) * w_below)
+        return loglik, (*rows, middle * q, middle * q * (1.0 + q))
+
+    def shift_scores(self, arrays: tuple[Floats, ...]) -> tuple[Floats, Floats]:
+        upper, lower, f_upper, f_lower, gap_score, _ = arrays
+        both = np.zeros((len(upper), self.XT.shape[1]))
+        both[:, self.below] = lower
+        both[:, self.above] -= upper
+        raw = _sums(upper.T, self.sizes_above) - _sums(lower.T, self.sizes_below)
+        raw[1:] += gap_score[:, None]
+        raw[:-1] -= gap_score[:, None]
+        return np.concatenate([both @ self.XT.T, raw.T @ self.to_thresholds], axis=1), f_upper.sum(axis=1) + f_lower.sum(axis=1)
+
+    def averaged(self, arrays: tuple[Floats, ...], weights: Floats) -> RowTerms:
+        *rows, gap_score, gap_info = arrays
+        total = float(weights.sum())  # the gaps are the same under every shift
+        return RowTerms(0.0, (*(weights @ values for values in rows), gap_score * total, gap_info * total))
+
     def _by_threshold(self, f_upper: Floats, f_lower: Floats) -> Floats:
         """Per threshold, the weighted sum of the columns over the level below it and the level above it."""
         sums = np.empty((self.p, len(self.parts) - 1))
@@ -132,4 +161,4 @@ class Proportional(Kernel):
 def _sums(values: Floats, sizes: NDArray[np.intp]) -> Floats:
     """Sums over consecutive stretches of ``values``, some of which may be empty."""
     ends = np.cumsum(sizes)
-    return np.array([values[end - size : end].sum() for end, size in zip(ends, sizes, strict=True)])
+    return np.array([values[end - size : end].sum(axis=0) for end, size in zip(ends, sizes, strict=True)])

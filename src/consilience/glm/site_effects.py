@@ -6,9 +6,12 @@
 ``coordinate``
     α is maximised over at the site; the information that leaves is H_ββ, as if α were known.
 ``joint``
-    α_k stands in the common parameter vector, after the shared parameters, in the block of its site.
+    α_k stands in the common parameter vector, after the shared parameters, in the block of its site. Those at infinity (of levels that the
+    site lacks) keep their places, and nothing is said on them.
 ``none``
     one α for all sites, at the end of the parameter vector.
+``random``
+    α is a common one plus a draw from a normal law, which is integrated out (:mod:`consilience.glm.random_effects`).
 """
 
 from __future__ import annotations
@@ -16,8 +19,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from consilience.data.design import Design
+from consilience.glm.gaussian import Moments
 from consilience.glm.generalized import Generalized
 from consilience.glm.kernel import Floats, Kernel, RowTerms
 from consilience.glm.layout import Family, Shape, SiteEffects, Total, n_parameters, pack
@@ -25,6 +30,7 @@ from consilience.glm.logit import Logit
 from consilience.glm.multinomial import Multinomial
 from consilience.glm.poisson import Poisson
 from consilience.glm.proportional import Proportional
+from consilience.glm.random_effects import marginal
 
 __all__ = ["WarmStart", "answer", "make_kernel"]
 
@@ -66,33 +72,42 @@ class WarmStart:
 
 
 def make_kernel(design: Design, shape: Shape, effects: SiteEffects, mu: float) -> Kernel | None:
-    """The kernel of a model at this site, or None where the site's intercepts absorb all it has.
-
-    With intercepts of its own a site whose response never varies is fitted perfectly by α = ±∞ whatever β: it says nothing on β,
-    and contributes exactly nothing.
-    """
+    """The kernel of a model at this site, or None where the site's intercepts absorb all it has."""
     if shape.family is Family.POISSON:
         return _counts_kernel(design, effects)
     X, y, w = design.columns, design.response.astype(np.int32, copy=False), design.weights
-    # joint and none must keep every parameter that the server's vector has a place for, whatever this site lacks; only a site that
-    # maximises over its intercepts itself may leave out those that are at infinity
-    own = effects in (SiteEffects.PROFILED, SiteEffects.COORDINATE)
+    # With intercepts of its own a site leaves out those that are at infinity. With one for all sites it must keep every parameter that the
+    # server's vector has a place for, whatever this site lacks.
+    own = not effects.common
     present = np.flatnonzero(np.bincount(y, minlength=shape.n_levels))
-    if len(y) == 0 or (own and len(present) < 2):
+    if len(y) == 0 or (own and _absorbed(shape, present)):
         return None
     if shape.family is Family.LOGIT:
         return Logit(X, y, w)
     if shape.family is Family.PROPORTIONAL:
-        return Proportional(X, y, w, shape.n_levels, own_intercept=effects is not SiteEffects.NONE)
+        return Proportional(X, y, w, shape.n_levels, own_intercept=own)
     if shape.family is Family.GENERALIZED:
         if own:
             return Generalized(X, y, w, shape.n_levels, mu, int(present[0]), int(present[-1]))
         return Generalized(X, y, w, shape.n_levels, mu)
     if not own:
         return Multinomial(X, y, w, shape.n_levels, np.arange(shape.n_levels), 0)
-    # the most frequent level as the reference of the intercepts: its count is far from zero, so no log-ratio to it is wild
+    # the most frequent level as the reference of the intercepts: its count is far from zero, so no log-ratio to it is wild. In the server's
+    # vector level 0 has no place, so it is the reference wherever it occurs
     counts = np.bincount(y, weights=w, minlength=shape.n_levels)
-    return Multinomial(X, y, w, shape.n_levels, present, int(np.argmax(counts)))
+    reference = 0 if effects is SiteEffects.JOINT and counts[0] > 0 else int(np.argmax(counts))
+    return Multinomial(X, y, w, shape.n_levels, present, reference)
+
+
+def _absorbed(shape: Shape, present: NDArray[np.intp]) -> bool:
+    """Does α = ±∞ fit the site perfectly whatever the shared parameters are, so that it says nothing on them?
+
+    So it is where the response has one level only, but for one case: with proportional odds a level in the middle has the probability
+    σ(θ_j + α - xβ) - σ(θ_{j-1} + α - xβ), which has its maximum at a finite α, since the gap between the thresholds is common to all sites.
+    """
+    if len(present) > 1:
+        return False
+    return shape.family is not Family.PROPORTIONAL or int(present[0]) in (0, shape.n_levels - 1)
 
 
 def _counts_kernel(design: Design, effects: SiteEffects) -> Kernel | None:
@@ -104,7 +119,7 @@ def _counts_kernel(design: Design, effects: SiteEffects) -> Kernel | None:
 
 
 def answer(
-    kernel: Kernel | None, shape: Shape, effects: SiteEffects, beta: Floats, site: int, n_sites: int, warm: WarmStart | None
+    kernel: Kernel | Moments | None, shape: Shape, effects: SiteEffects, beta: Floats, site: int, n_sites: int, warm: WarmStart | None
 ) -> tuple[Total, WarmStart | None]:
     """What the site says on a model at β, and the warm start for the next question."""
     total, warm = _answer(kernel, shape, effects, beta, site, n_sites, warm)
@@ -122,17 +137,20 @@ def _in_range(total: Total, n_sites: int) -> Total:
 
 
 def _answer(
-    kernel: Kernel | None, shape: Shape, effects: SiteEffects, beta: Floats, site: int, n_sites: int, warm: WarmStart | None
+    kernel: Kernel | Moments | None, shape: Shape, effects: SiteEffects, beta: Floats, site: int, n_sites: int, warm: WarmStart | None
 ) -> tuple[Total, WarmStart | None]:
     size = n_parameters(shape, effects, n_sites)
     if kernel is None:
         return Total(False, 0.0, 0.0, 0.0, np.zeros(size), np.zeros((size, size))), None
+    if effects is SiteEffects.RANDOM:
+        return marginal(kernel, beta), None
+    assert isinstance(kernel, Kernel)  # a Gaussian needs no question but with random effects
     if effects in (SiteEffects.PROFILED, SiteEffects.COORDINATE):
         return _profile(kernel, beta, warm, schur=effects is SiteEffects.PROFILED)
-    n_shared, q = shape.n_shared, shape.n_intercepts
-    block = n_shared + (site * q if effects is SiteEffects.JOINT else 0)
-    where = np.concatenate([np.arange(n_shared), np.arange(block, block + q)])
-    shared, intercepts = beta[:n_shared], beta[block : block + q]
+    n_shared = shape.n_shared
+    block = n_shared + (site * shape.n_intercepts if effects is SiteEffects.JOINT else 0)
+    where = np.concatenate([np.arange(n_shared), block + kernel.places])
+    shared, intercepts = beta[:n_shared], beta[where[n_shared:]]
     terms = kernel.rows(kernel.linear(shared), shared, intercepts)
     score, info = np.zeros(size), np.zeros((size, size))
     if not terms.feasible:

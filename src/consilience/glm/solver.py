@@ -36,6 +36,7 @@ from consilience.glm.generalized import BARRIER_FACTOR, FIRST_BARRIER
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import Total
 from consilience.glm.secant import SecantMemory
+from consilience.glm.spread import spread_step
 
 __all__ = ["TOLERANCE", "Fit", "FitProblem", "Newton"]
 
@@ -97,6 +98,10 @@ class FitProblem:
 
     ``tolerance`` is a share of ℓ: the gain that is still promised is added at the end, so that what is missed is of third order, and
     statistics agree to about 1e-10. ``most_rounds`` ends a fit that will not converge; ordinary ones take six to ten.
+
+    ``spread`` says that the last parameter is the standard deviation of random effects, in which ℓ is even and not concave
+    (:mod:`consilience.glm.spread`). ``ceiling`` is a parameter (by position) and the value beyond which the fit ends, as separated: the
+    precision of a Gaussian that is fitted exactly has no maximum.
     """
 
     start: Floats
@@ -109,6 +114,8 @@ class FitProblem:
     weight: float = 1.0
     tolerance: float = TOLERANCE
     most_rounds: int = 200
+    spread: bool = False
+    ceiling: tuple[int, float] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -240,6 +247,9 @@ class Newton:
         ratio = gain / state.last_gain if state.last_gain > 0 else 0.0
         state.last_gain = gain
         limit = problem.tolerance * (abs(total.objective) + 1.0)
+        if problem.ceiling is not None and self.beta[problem.ceiling[0]] > problem.ceiling[1]:
+            self.fit = Fit(total.objective, state.rounds, converged=True, separated=True, beta=self.beta + state.step)
+            return
         if not problem.quadratic:
             # steps that shrink by a constant factor leave gain/(1 - ratio) ahead
             remaining = gain / (1.0 - min(ratio, SLOWEST_RATIO))
@@ -266,7 +276,7 @@ class Newton:
 
     def _finish(self, total: Total, gain: float) -> None:
         reach = np.max(np.abs(self.state.step) * self.problem.scale, initial=0.0)
-        separated = bool(reach > LONG_STEP)
+        separated = bool(reach > LONG_STEP) and self.problem.ceiling is None
         # ℓ = sup - c e^{-b}: score c e^{-b}, information c e^{-b}, step 1, promised gain ½ c e^{-b}: half of what is missing
         missing = 2.0 * gain if separated else gain
         self.fit = Fit(
@@ -293,6 +303,8 @@ class Newton:
         info, score = total.info, total.score
         if len(score) == 0:
             return np.zeros(0), 0.0
+        if self.problem.spread:
+            return self._spread_direction(total)
         factor, inverse = self._factor(info)  # Cholesky: it fails where H is not positive definite, which is what one wants to know
 
         def solve(right: Floats) -> Floats:
@@ -309,6 +321,16 @@ class Newton:
                 return step, 0.5 * float(score @ step)
         step = solve(score)
         return step, 0.5 * float(score @ step)
+
+    def _spread_direction(self, total: Total) -> tuple[Floats, float]:
+        """The step where the last parameter is a spread: its own first, along the maximum over all others, then theirs."""
+        factor, inverse = self._factor(total.info[:-1, :-1])
+        right = np.stack([total.score[:-1], total.info[:-1, -1]], axis=1) * inverse[:, None]
+        plain, follow = (inverse[:, None] * np.linalg.solve(factor.T, np.linalg.solve(factor, right))).T
+        cross = total.info[:-1, -1]
+        slope, curvature = float(total.score[-1] - cross @ plain), float(total.info[-1, -1] - cross @ follow)
+        move, gain = spread_step(float(self.state.beta[-1]), slope, curvature + self.state.damping * abs(curvature))
+        return np.append(plain - move * follow, move), gain + 0.5 * float(total.score[:-1] @ plain)
 
     def _factor(self, info: Floats) -> tuple[Floats, Floats]:
         """Cholesky factor of the information brought to unit diagonal, damped as much as needed, and the scaling that did it."""

@@ -28,7 +28,7 @@ def blocks(adjacent: Sequence[int]) -> dict[tuple[int, int], int]:
         if root in depth:
             continue
         depth[root] = low[root] = 0
-        stack = [(root, -1, bits(adjacent[root]))]
+        stack = [(root, -1, iter(bits(adjacent[root])))]
         while stack:
             v, parent, rest = stack[-1]
             w = next(rest, None)
@@ -41,7 +41,7 @@ def blocks(adjacent: Sequence[int]) -> dict[tuple[int, int], int]:
             elif w not in depth:
                 edges.append((v, w))
                 depth[w] = low[w] = depth[v] + 1
-                stack.append((w, v, bits(adjacent[w])))
+                stack.append((w, v, iter(bits(adjacent[w]))))
             elif w != parent and depth[w] < depth[v]:
                 edges.append((v, w))
                 low[v] = min(low[v], depth[w])

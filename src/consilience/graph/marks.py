@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntEnum
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -64,6 +64,23 @@ def check_marks(matrix: ArrayLike, names: Sequence[str] = ()) -> MarkMatrix:
     called = list(names) if len(names) == len(given) else [str(i) for i in range(len(given))]
     if given.dtype.kind not in "iuf":
         raise MarkError(f"A mark matrix holds the numbers 0 to 3; got entries of type {given.dtype}.")
+    if not _are_marks(given):
+        _complain(given, called)
+    marks = given.astype(np.int8)
+    marks.setflags(write=False)
+    return marks
+
+
+def _are_marks(given: NDArray[Any]) -> bool:
+    """What :func:`_complain` looks for, of marks as graphs keep them, in few calls: a list may have ten thousand graphs to check."""
+    if given.dtype != np.int8:
+        return False
+    absent = given == 0
+    return not ((given & ~3).any() or (absent != absent.T).any()) and bool(absent.diagonal().all())
+
+
+def _complain(given: NDArray[Any], called: list[str]) -> None:
+    """Raise for the first entry that is wrong, if there is one."""
     for i, j in np.argwhere(~np.isin(given, (0, 1, 2, 3))):
         raise MarkError(
             f"A mark is 0 (no edge), 1 (circle), 2 (arrowhead) or 3 (tail); got {given[i, j]} at ({called[i]}, {called[j]}). "
@@ -79,6 +96,3 @@ def check_marks(matrix: ArrayLike, names: Sequence[str] = ()) -> MarkMatrix:
             f"Entry ({called[i]}, {called[j]}) is the mark at {called[j]}, entry ({called[j]}, {called[i]}) the one at {called[i]}: "
             f"set both, or both to 0."
         )
-    marks = given.astype(np.int8)
-    marks.setflags(write=False)
-    return marks

@@ -11,7 +11,9 @@ for the store, but on graphs of five to thirty nodes a call of numpy takes longe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,17 +22,28 @@ from consilience.graph.marks import ARROW, CIRCLE, NONE, TAIL, Mark, MarkMatrix,
 
 __all__ = ["MarkSets", "bits", "mask_of"]
 
+_FEW: Final = tuple(tuple(v for v in range(8) if mask >> v & 1) for mask in range(1 << 8))
+"""The members of every set of the first eight nodes."""
 
-def bits(mask: int) -> Iterator[int]:
+
+def bits(mask: int) -> tuple[int, ...]:
     """The members of a set of nodes, in order.
 
-    >>> list(bits(0b1011))
-    [0, 1, 3]
+    >>> bits(0b1011)
+    (0, 1, 3)
     """
+    # Looked up and not counted out: discovery asks this millions of times, mostly of few nodes, and of the same sets again and again.
+    return _FEW[mask] if mask < len(_FEW) else _many(mask)
+
+
+@lru_cache(maxsize=1 << 14)
+def _many(mask: int) -> tuple[int, ...]:
+    found = []
     while mask:
         low = mask & -mask
-        yield low.bit_length() - 1
+        found.append(low.bit_length() - 1)
         mask ^= low
+    return tuple(found)
 
 
 def mask_of(nodes: Iterable[int]) -> int:
@@ -119,12 +132,12 @@ class MarkSets:
 
     def to_matrix(self) -> MarkMatrix:
         """The marks as a matrix: entry (i, j) is the mark at j on the edge i–j."""
-        matrix = np.zeros((self.n, self.n), dtype=np.int8)
+        rows = [[NONE] * self.n for _ in range(self.n)]  # lists: to set one number of an array takes longer than all the rest
         for mark, sets in zip((CIRCLE, ARROW, TAIL), self._near, strict=True):
             for j, mask in enumerate(sets):
                 for i in bits(mask):
-                    matrix[i, j] = mark
-        return matrix
+                    rows[i][j] = mark
+        return np.array(rows, dtype=np.int8).reshape(self.n, self.n)
 
     def same_marks(self, other: MarkSets) -> bool:
         """True if both have the same marks at the same ends."""
@@ -171,9 +184,11 @@ class MarkSets:
         self.adjacent[j] &= ~(1 << i)
 
     def _clear(self, i: int, j: int) -> None:
-        for near, far in zip(self._near, self._far, strict=True):
-            near[j] &= ~(1 << i)
-            far[i] &= ~(1 << j)
+        not_i, not_j = ~(1 << i), ~(1 << j)
+        for near in self._near:
+            near[j] &= not_i
+        for far in self._far:
+            far[i] &= not_j
 
     def parents(self, v: int) -> int:
         """The nodes u with u --> v."""

@@ -21,6 +21,9 @@ from consilience.graph.views import Viewed
 
 __all__ = ["Edge", "MixedGraph"]
 
+_MARKS = tuple(Mark)
+"""By number: to make one from its number takes ten times as long as to look it up."""
+
 
 class Edge(NamedTuple):
     """An edge a–b with the mark at a and the mark at b.
@@ -399,7 +402,8 @@ class MixedGraph(Viewed):
         """Every edge once, by sorted labels, turned so that a single arrowhead stands at ``b``."""
         rows = self._marks.tolist()
         return tuple(
-            Edge(self._labels[i], self._labels[j], Mark(rows[j][i]), Mark(rows[i][j])) for i, j in ordered_pairs(self._labels, self._marks)
+            Edge(self._labels[i], self._labels[j], _MARKS[rows[j][i]], _MARKS[rows[i][j]])
+            for i, j in ordered_pairs(self._labels, self._marks)
         )
 
     def with_mark(self, a: str, b: str, mark: Mark) -> Self:
@@ -434,7 +438,7 @@ class MixedGraph(Viewed):
         return type(self)(matrix, self._labels)
 
     def _check_no_circles(self, reason: str) -> None:
-        for edge in self.edges:
+        for edge in self.edges if (self._marks == Mark.CIRCLE).any() else ():
             if Mark.CIRCLE in (edge.at_a, edge.at_b):
                 raise CircleMarkError(f"{reason} Got {edge}. Take a member of the class first: pag_to_mag(pag).")
 
@@ -444,7 +448,9 @@ class MixedGraph(Viewed):
         key = self._memo.get("key")
         if key is None:
             order = sorted(range(len(self._labels)), key=self._labels.__getitem__)
-            key = (tuple(self._labels[i] for i in order), self._marks[np.ix_(order, order)].tobytes())
+            in_order = order == list(range(len(order)))  # as in most graphs, and then nothing need be moved
+            marks = self._marks if in_order else self._marks[np.ix_(order, order)]
+            key = (tuple(self._labels[i] for i in order), marks.tobytes())
             self._memo["key"] = key
         return key
 

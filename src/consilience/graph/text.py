@@ -22,6 +22,7 @@ _RIGHT = {CIRCLE: "o", ARROW: ">", TAIL: "-"}
 _SYMBOLS = {f"{left}-{right}": (a, b) for a, left in _LEFT.items() for b, right in _RIGHT.items()}
 _SHORT = {"->": (TAIL, ARROW), "<-": (ARROW, TAIL), "--": (TAIL, TAIL), "-o": (TAIL, CIRCLE), "o-": (CIRCLE, TAIL)}
 _COMMA = ","
+_PLAIN = re.compile(r'[^\s,"]+')
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|,|[^\s,"]+|"')
 
 
@@ -49,7 +50,7 @@ def quoted(label: str) -> str:
     >>> quoted("A"), quoted("blood pressure")
     ('A', '"blood pressure"')
     """
-    plain = re.fullmatch(r'[^\s,"]+', label) and edge_marks(label) is None
+    plain = _PLAIN.fullmatch(label) and edge_marks(label) is None
     return label if plain else json.dumps(label, ensure_ascii=False)
 
 
@@ -70,8 +71,8 @@ def write_text(labels: Sequence[str], marks: MarkMatrix) -> str:
     >>> write_text("BAC", np.array([[0, 1, 0], [2, 0, 0], [0, 0, 0]]))
     'A o-> B, C'
     """
-    rows = marks.tolist()
-    edges = [f"{quoted(labels[i])} {edge_symbol(rows[j][i], rows[i][j])} {quoted(labels[j])}" for i, j in ordered_pairs(labels, marks)]
+    rows, names = marks.tolist(), [quoted(label) for label in labels]
+    edges = [f"{names[i]} {edge_symbol(rows[j][i], rows[i][j])} {names[j]}" for i, j in ordered_pairs(labels, marks)]
     alone = sorted(label for label, row in zip(labels, rows, strict=True) if not any(row))
     return ", ".join([*edges, *map(quoted, alone)])
 

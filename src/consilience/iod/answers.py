@@ -28,6 +28,7 @@ AT_ONCE = 1 << 15
 """More questions than these are asked, and made into a table, in parts: their objects need not all be there at the same time."""
 
 INFORMATIVE, CONVERGED = 1, 2
+SPEAKS = INFORMATIVE | CONVERGED
 _More = tuple[str, tuple[Direction, ...], tuple[str, ...], Diagnostics | None, str | None]
 _NO_MORE: _More = ("", (), (), None, None)
 
@@ -80,7 +81,13 @@ class Results(Mapping[Key, CIResult]):
     def informative(self, key: Key) -> bool:
         """True if the question was answered and the data could speak."""
         place = self._places.get(self._code(key))
-        return place is not None and bool(self._flags[place] & INFORMATIVE)
+        # what a fit that did not reach its maximum says is no answer, whoever made the result
+        return place is not None and self._flags[place] & SPEAKS == SPEAKS
+
+    def accepted(self, key: Key, alpha: float) -> bool:
+        """True if an answered question has a p-value above ``alpha``, and the data could speak."""
+        place = self._places[self._code(key)]
+        return self._p[place] > alpha and bool(self._flags[place] & INFORMATIVE)
 
     def __contains__(self, key: object) -> bool:
         return isinstance(key, tuple) and len(key) == 3 and self._code(key) in self._places
@@ -141,11 +148,12 @@ class Answers:
 
     def _question(self, key: Key) -> Question:
         x, y, given = key
-        return Question(self.names[x], self.names[y], tuple(self.names[z] for z in bits(given)))
+        names = self.names
+        return Question(names[x], names[y], tuple([names[z] for z in bits(given)]))
 
     def independent(self, key: Key) -> bool:
         """True if the test was informative and did not reject."""
-        return self.results.p_value(key) > self.alpha and self.results.informative(key)
+        return self.results.accepted(key, self.alpha)
 
     def unknown(self, key: Key) -> bool:
         """True if the question was not asked or could not be answered."""

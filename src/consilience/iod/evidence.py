@@ -108,7 +108,7 @@ def rulings(locals_: Sequence[Local], answers: Answers) -> list[Ruling]:
     """The separations and adjacencies of all data sets, each decision once, however many data sets share it."""
     tests: dict[tuple[int, int], list[tuple[int, float]]] = defaultdict(list)
     for (x, y, given), result in answers.results.items():
-        if result.informative and not answers.independent((x, y, given)):
+        if result.informative and result.converged and not answers.independent((x, y, given)):
             tests[x, y].append((given, result.p_value))
     separated = dict.fromkeys((x, y, given) for local in locals_ for (x, y), given in local.sepsets.items())
     weakest: dict[tuple[int, int, int], list[tuple[int, int]]] = defaultdict(list)  # the test, its data sets and how many tests each has
@@ -128,7 +128,7 @@ def verdicts(answers: Answers, max_given: int | None = None) -> list[Ruling]:
     """Every test that was answered (given at most so many variables), as a decision of its own."""
     found = []
     for key, result in answers.results.items():
-        if result.informative and (max_given is None or len(result.given) <= max_given):
+        if result.informative and result.converged and (max_given is None or len(result.given) <= max_given):
             separated, connected = (key, None) if answers.independent(key) else (None, key)
             found.append(Ruling(_verdict(answers, key), separated, connected))
     return found

@@ -401,7 +401,8 @@ class Knowledge:
         True
         """
         self.check(mag.labels)
-        causes = {name: ancestors(mag, name) for name in self.variables}
+        caused = {s.b for s in (*self.required, *self.forbidden) if s.relation is Relation.CAUSES}
+        causes = {name: ancestors(mag, name) for name in caused.union(*self.tiers)}
 
         def holds(statement: Statement) -> bool:
             a, relation, b = statement
@@ -409,11 +410,11 @@ class Knowledge:
                 case Relation.EDGE:
                     return mag.adjacent(a, b)
                 case Relation.DIRECTED:
-                    return b in mag.children(a)
+                    return mag.mark(a, b) is Mark.ARROW and mag.mark(b, a) is Mark.TAIL
                 case Relation.INTO:
                     return mag.mark(a, b) is Mark.ARROW
                 case Relation.BOTH:
-                    return b in mag.spouses(a)
+                    return mag.mark(a, b) is Mark.ARROW and mag.mark(b, a) is Mark.ARROW
                 case Relation.CAUSES:
                     return a in causes[b]
 

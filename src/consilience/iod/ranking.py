@@ -33,7 +33,7 @@ def scores(mags: Sequence[MarkSets], answers: Answers, locals_: Sequence[Local],
     common: list[Key] = []
     own: list[Key] = []
     for key, result in answers.results.items():
-        if result.informative:
+        if result.informative and result.converged:
             x, y, given = key
             held = given | 1 << x | 1 << y
             (common if any(held & ~variables == 0 for variables in settled) else own).append(key)

@@ -135,7 +135,7 @@ def _levels(
 
 
 def _subsets(pools: tuple[int, int], size: int) -> list[int]:
-    found = (mask_of(chosen) for pool in pools for chosen in combinations(bits(pool), size))
+    found = (sum(chosen) for pool in pools for chosen in combinations([1 << v for v in bits(pool)], size))
     return list(dict.fromkeys(found))
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 
+import numpy as np
+
 from consilience.graph.equivalence import pag_to_mag_marks
 from consilience.graph.graphs import PAG
 from consilience.iod.answers import Answers
@@ -64,7 +66,7 @@ class Solution:
         marks = scores(mags, answers, problem.locals_, strict=self.strict)
         found = [Ranked(graph, score, contradicted) for graph, score, contradicted in zip(self.graphs, marks, given_up, strict=True)]
         # rounded: the same weights added in another order are a tie, which parsimony and the text decide
-        return sorted(found, key=lambda one: (round(one.score, 9), len(one.pag.edges), str(one.pag)))
+        return sorted(found, key=lambda one: (round(one.score, 9), np.count_nonzero(one.pag.marks), str(one.pag)))
 
     def summary(self, clock: Clock) -> Summary:
         """What holds in all, some or none: counted where the list is complete, asked of the solver where it is not."""

@@ -10,6 +10,7 @@ from consilience.protocol.locate import Locate
 from consilience.protocol.mean_products import MeanProducts
 from consilience.protocol.place import Place
 from consilience.protocol.products import Products
+from consilience.protocol.refit import Refit
 from consilience.protocol.residual_products import ResidualProducts
 from consilience.protocol.survey import Survey
 
@@ -19,6 +20,7 @@ AnyRequest = (
     Survey  # first of all: who can contribute
     | Locate
     | Products
+    | Refit  # where cross-products have lost digits
     | Evaluate
     | Diagnose
     | LocalTests

@@ -20,8 +20,8 @@ CACHE_BYTES = 96 << 20
 """Room for the kernels of one site: those of a batch of eighty tests over some ten thousand rows. What does not fit is built anew, which
 costs time and never memory."""
 
-OwnTests = Callable[[tuple[Question, ...], Ordinal, float], list[CIResult]]
-"""A site's own tests on its own rows: questions, the model of ordinal responses, the ridge."""
+OwnTests = Callable[[tuple[Question, ...], Ordinal, float, bool], list[CIResult]]
+"""A site's own tests on its own rows: questions, the model of ordinal responses, the ridge, whether laws are for small samples."""
 
 
 class Smoothing(NamedTuple):

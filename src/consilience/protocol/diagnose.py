@@ -60,7 +60,7 @@ class DiagnoseAsk(msgspec.Struct, frozen=True):
     def check(self, guard: Guard, ordinal: Ordinal) -> None:
         """A model of the study, with features that it has, at numbers that are some."""
         model, schema = self.model, guard.table.schema
-        check_design(model, guard, numbers=True)
+        check_design(model, guard)
         most = len(feature_plan(schema, self._columns(schema)))
         if not 0 <= self.features <= most or len(self.scales) != len(model.keep) or any(abs(s) > MOST_SCALE for s in self.scales):
             raise WrongShapeError(

@@ -10,10 +10,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.data.design import Coding, ModelSpec, build, n_columns
+from consilience.data.design import Coding, ModelSpec, build, column_names, cross_products, n_columns
 from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
 from consilience.data.table import Table
+from consilience.glm.gaussian import Moments
 from consilience.glm.kernel import Floats, Kernel
 from consilience.glm.layout import Family, Ordinal, Shape, SiteEffects, Total, answer_size, family_of, n_parameters, pack, unpack
 from consilience.glm.site_effects import WarmStart, answer, make_kernel
@@ -27,6 +28,9 @@ from consilience.settings.choices import Method
 from consilience.wording import counted
 
 __all__ = ["Evaluate", "ModelAsk", "check_design", "intercepts_near", "recoded"]
+
+_FALLBACK = {SiteEffects.COORDINATE: SiteEffects.PROFILED}
+"""Where steps by coordinates do not converge, the server may ask for the profiled information: a sum of the same kind on the same rows."""
 
 
 class ModelAsk(msgspec.Struct, frozen=True):
@@ -107,7 +111,7 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
         guard.moves_columns(moved=self.locations is not None)
         for variables in self.samples():
             guard.allows_sum(variables)
-        if self.effects is not guard.terms.effects:
+        if self.effects not in (guard.terms.effects, _FALLBACK.get(guard.terms.effects)):
             raise WrongTermsError(f"The study's site effects are {guard.terms.effects}; got {self.effects}.")
         if self.n_sites != len(guard.members):
             raise WrongTermsError(f"The roster has {len(guard.members)} sites; got a request for {self.n_sites}.")
@@ -134,7 +138,7 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
     def _check_model(self, model: ModelAsk, guard: Guard) -> None:
         key = (model.response, model.predictors, model.sample, model.keep, model.levels)
         if key not in guard.passed:  # a model's design stays the same over all its steps
-            check_design(model, guard)
+            check_design(model, guard, self.effects)
             guard.passed.add(key)
         schema = guard.table.schema
         wanted = self._n_parameters(model, schema)
@@ -178,10 +182,10 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
         return f"log-likelihood, score and information of {counted(len(self.models), 'model')} of {', '.join(responses) or 'nothing'}"
 
 
-def check_design(model: ModelAsk, guard: Guard, *, numbers: bool = False) -> None:
+def check_design(model: ModelAsk, guard: Guard, effects: SiteEffects | None = None) -> None:
     """A model that the study can have asked for, written in the one way there is: a question in another guise is the same question.
 
-    A continuous response is none that is fitted in steps; ``numbers`` lets it pass where that is not what is asked for.
+    A continuous response is fitted in steps only where site ``effects`` are random; None where steps are not what is asked for.
     """
     schema = guard.table.schema
     guard.knows((model.response, *model.predictors))
@@ -191,12 +195,12 @@ def check_design(model: ModelAsk, guard: Guard, *, numbers: bool = False) -> Non
     if not set(model.sample) >= {model.response, *model.predictors}:
         raise OutsideSchemaError(f"A model's sample must be complete on its variables; got {', '.join(model.sample)}.")
     response = schema[model.response]
-    if response.kind is Kind.CONTINUOUS and not numbers:
+    if response.kind is Kind.CONTINUOUS and effects not in (None, SiteEffects.RANDOM):
         raise OutsideSchemaError(f"{model.response!r} is continuous and needs no model to be evaluated; its cross-products say all.")
     in_order = all(a < b for a, b in zip(model.levels, model.levels[1:], strict=False))
     if not response.kind.is_discrete:
         if model.levels:
-            raise OutsideSchemaError(f"{model.response!r} is {response.kind.in_words} and has no levels; got {list(model.levels)}.")
+            raise OutsideSchemaError(f"{model.response!r} is a number and has no levels; got {list(model.levels)}.")
     elif len(model.levels) < 2 or not in_order or model.levels[0] < 0 or model.levels[-1] >= len(response.levels):
         raise OutsideSchemaError(f"{model.response!r} has the levels 0 to {len(response.levels) - 1}; got {list(model.levels)}.")
     width = n_columns(schema, model.predictors)
@@ -223,7 +227,8 @@ class _Bench:
 
     table: Table
     room: int
-    kernels: dict[Any, Kernel | None] = field(default_factory=dict)
+    kernels: dict[Any, Kernel | Moments | None] = field(default_factory=dict)
+    samples: dict[Any, tuple[int, Floats, Floats]] = field(default_factory=dict)
     used: int = 0
     run: int | None = None
     warm: dict[Any, WarmStart | None] = field(default_factory=dict)
@@ -234,7 +239,7 @@ class _Bench:
             return
         self.run, self.warm = run, {}
         if self.used > self.room // 2:
-            self.kernels, self.used = {}, 0
+            self.kernels, self.samples, self.used = {}, {}, 0
 
     def evaluate(self, model: ModelAsk, request: Evaluate, site: int, key: Any) -> Floats:
         """One model's part of the answer."""
@@ -243,12 +248,15 @@ class _Bench:
         total, self.warm[key] = answer(kernel, shape, request.effects, model.point, site, request.n_sites, self.warm.get(key))
         return pack(total)
 
-    def _kernel(self, model: ModelAsk, shape: Shape, request: Evaluate, key: Any) -> Kernel | None:
+    def _kernel(self, model: ModelAsk, shape: Shape, request: Evaluate, key: Any) -> Kernel | Moments | None:
         coding = Coding(request.exponents, request.locations)
         locations = None if coding.locations is None else tuple(sorted(coding.locations.items()))
         full_key = (key, shape, request.effects, model.mu, tuple(sorted(coding.exponents.items())), locations)
         if full_key in self.kernels:
             return self.kernels[full_key]
+        if shape.family is Family.GAUSSIAN:
+            moments = self.kernels[full_key] = self._moments(model, coding)
+            return moments
         design = build(self.table, model.spec, model.keep, coding)
         if model.levels:
             design = replace(design, response=recoded(self.table, model, design.response))
@@ -259,6 +267,18 @@ class _Bench:
             self.kernels[full_key] = kernel
             self.used += size
         return kernel
+
+    def _moments(self, model: ModelAsk, coding: Coding) -> Moments:
+        """What a Gaussian model needs of this site's rows: cross-products about its own means, and sums about the common locations."""
+        key = (self.table.complete(model.sample).key, model.sample, tuple(sorted(coding.exponents.items())))
+        if key not in self.samples:  # all models of a sample are parts of the same cross-products
+            inner = cross_products(self.table, model.sample, Coding(coding.exponents))
+            self.samples[key] = (inner.n, inner.gram, cross_products(self.table, model.sample, coding).sums)
+        n, gram, sums = self.samples[key]
+        names = column_names(self.table.schema, model.sample)
+        place = {name: i for i, name in enumerate(names)}
+        predictors = column_names(self.table.schema, model.predictors)
+        return Moments.of(n, gram, sums, [place[predictors[j]] for j in model.keep], place[model.response, 0])
 
 
 def _key(model: ModelAsk, table: Table) -> Any:

@@ -22,7 +22,7 @@ from consilience.citest.question import Question
 from consilience.data.responses import Coded
 from consilience.data.spline import LADDER
 from consilience.data.table import Table
-from consilience.glm.layout import Ordinal, SiteEffects
+from consilience.glm.layout import Ordinal
 from consilience.protocol.errors import (
     DisclosureError,
     FalseCountsError,
@@ -105,12 +105,14 @@ class Guard:
         for question in questions:
             self.knows((question.x, question.y, *question.given))
 
-    def fits_like(self, ordinal: Ordinal, ridge: float | None = None) -> None:
-        """Models as agreed: how ordinal responses are modelled, and the ridge where the site itself fits."""
+    def fits_like(self, ordinal: Ordinal, ridge: float | None = None, *, small_sample: bool | None = None) -> None:
+        """Models as agreed: how ordinal responses are modelled, and, where the site itself fits, the ridge and the laws."""
         if ordinal is not self.terms.ordinal:
             raise WrongTermsError(f"The study models ordinal responses as {self.terms.ordinal}; got {ordinal}.")
         if ridge is not None and ridge != self.terms.ridge:
             raise WrongTermsError(f"The study's ridge is {self.terms.ridge}; got {ridge}.")
+        if small_sample is not None and small_sample != self.terms.small_sample:
+            raise WrongTermsError(f"The study's small_sample is {self.terms.small_sample}; got {small_sample}.")
 
     def not_too_large(self, sets: Iterable[VariableSet]) -> None:
         """No test given more variables than agreed: two are tested, the others are the conditioning set."""
@@ -131,7 +133,7 @@ class Guard:
 
     def moves_columns(self, *, moved: bool) -> None:
         """No common locations but where agreed, and then always."""
-        common = self.terms.effects is SiteEffects.NONE
+        common = self.terms.effects.common
         if moved != common:
             raise WrongTermsError(
                 f"With site effects {self.terms.effects} columns are {'' if common else 'not '}moved by common locations."

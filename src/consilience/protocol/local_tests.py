@@ -32,6 +32,7 @@ class LocalTests(Request, frozen=True, tag="local"):
     ridge: float = 0.0
     count: bool = False
     run: int = 0
+    small_sample: bool = True
 
     @property
     def fields(self) -> int:
@@ -49,7 +50,7 @@ class LocalTests(Request, frozen=True, tag="local"):
     def check(self, guard: Guard) -> None:
         """Questions over the study's variables, with its models, where the method is Fisher's and the sums have enough terms."""
         guard.knows_questions(self.questions)
-        guard.fits_like(self.ordinal, self.ridge)
+        guard.fits_like(self.ordinal, self.ridge, small_sample=self.small_sample)
         guard.not_too_large(self.samples())
         guard.is_method(Method.FISHER)
         for variables in self.samples():
@@ -61,7 +62,7 @@ class LocalTests(Request, frozen=True, tag="local"):
         if self.run != done.run:
             done.run, done.results = self.run, {}
         new = tuple(q for q in self.questions if q not in done.results)
-        done.results |= dict(zip(new, desk.own_tests(new, self.ordinal, self.ridge), strict=True))
+        done.results |= dict(zip(new, desk.own_tests(new, self.ordinal, self.ridge, self.small_sample), strict=True))
         vector = np.zeros((len(self.questions), self.fields))
         for i, question in enumerate(self.questions):
             result = done.results[question]

@@ -9,6 +9,7 @@ from consilience.glm.kernel import Floats
 from consilience.protocol.desk import Desk
 from consilience.protocol.guard import Guard
 from consilience.protocol.request import Request, VariableSet
+from consilience.protocol.units import near
 from consilience.settings.choices import Method
 from consilience.wording import counted
 
@@ -45,11 +46,10 @@ class Locate(Request, frozen=True, tag="locate"):
         guard.keeps_units(self.exponents)
 
     def answer(self, desk: Desk, site: int) -> Floats:
-        """Counts and sums of what is not missing."""
+        """Counts and sums of what is not missing, without values far outside: any point near the others will do."""
         answer: list[float] = []
         for name in self.variables:
-            values = desk.table.numbers.get(name, np.empty(0))
-            values = values[~np.isnan(values)]
+            values = near(desk.table.numbers.get(name, np.empty(0)))
             answer += [float(len(values)), float(np.ldexp(values, -self.exponents.get(name, 0)).sum())]
         return np.array(answer)
 

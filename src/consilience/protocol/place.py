@@ -39,7 +39,7 @@ def middle_half(values: Floats) -> tuple[float, float]:
     """The centre and the spread of some values: of the half of them in the middle, so that outliers do not count.
 
     >>> centre, spread = middle_half(np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 1e9]))
-    >>> centre, round(spread, 2)
+    >>> centre, round(float(spread), 2)
     (4.5, 3.08)
     """
     values = values[~np.isnan(values)]

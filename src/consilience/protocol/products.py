@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from consilience.citest.combine import ratio_sf
+from consilience.citest.laws import Law, tail
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult, Direction, silent
-from consilience.data.counts import poisson_loglik
 from consilience.data.design import Coding, column_names, cross_products, n_columns, null_loglik
 from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
@@ -29,6 +28,9 @@ CONSTANT = 1e-24
 """What is left of a column's squares when its mean is taken out, as a share of them: below this it is rounding, and the column is constant.
 (A column of doubles can be told from a constant down to relative differences of 1e-16, which is 1e-32 in squares; sums of a million rows
 lose some of that.)"""
+
+NO_VARIATION = 0.5
+"""Two rows of two levels have the log-likelihood 2 log ½ = -1.39 under their own shares, and no rows that vary have more."""
 
 
 class Products(Request, frozen=True, tag="products"):
@@ -48,6 +50,7 @@ class Products(Request, frozen=True, tag="products"):
     alone: tuple[Question, ...] = ()
     ordinal: Ordinal = Ordinal.PROPORTIONAL
     ridge: float = 0.0
+    small_sample: bool = True
 
     def length(self, schema: Schema) -> int:
         """The sets, one after the other, then the questions for a site alone."""
@@ -65,7 +68,7 @@ class Products(Request, frozen=True, tag="products"):
         for variables in self.sets:
             guard.knows(variables)
         guard.knows_questions(self.alone)
-        guard.fits_like(self.ordinal, self.ridge)
+        guard.fits_like(self.ordinal, self.ridge, small_sample=self.small_sample)
         guard.not_too_large(self.samples())
         guard.is_method(Method.FEDCI)
         guard.moves_columns(moved=self.locations is not None)
@@ -96,7 +99,7 @@ class Products(Request, frozen=True, tag="products"):
         # In the same round and the same vector as the sums, so that nobody sees who answers: a message of its own would show it.
         vector, table = np.zeros((len(self.alone), len(AloneAnswer._fields))), desk.table
         mine = [i for i, q in enumerate(self.alone) if table.holds(q.variables) and table.complete(q.variables).n]
-        results = desk.own_tests(tuple(self.alone[i] for i in mine), self.ordinal, self.ridge)
+        results = desk.own_tests(tuple(self.alone[i] for i in mine), self.ordinal, self.ridge, self.small_sample)
         for i, result in zip(mine, results, strict=True):
             vector[i] = AloneAnswer.of(result)
         return vector
@@ -140,8 +143,9 @@ def products_length(schema: Schema, variables: VariableSet) -> int:
 class AloneAnswer(NamedTuple):
     """All that leaves the one site that can do a test: two statistics with their degrees of freedom, and flags.
 
-    ``flags`` adds 1 (converged), 2 (a level is predicted perfectly with y as the response) and 4 (with x as the response). ``residual_y``
-    and ``residual_x`` are the degrees of freedom of a dispersion that was estimated, zero where there is none.
+    ``flags`` adds 1 (converged), 2 (a level is predicted perfectly with y as the response) and 4 (with x as the response), 8 and 16 (the
+    statistic refers to F, with y and with x), 32 and 64 (it was divided by the dispersion of a count, and then refers to F). ``residual``
+    degrees of freedom are zero where the statistic refers to plain χ².
     """
 
     statistic_y: float
@@ -156,23 +160,27 @@ class AloneAnswer(NamedTuple):
     def of(result: CIResult) -> AloneAnswer:
         """Site: pack a result of its own."""
         by_y, by_x = result.directions
-        flags = result.converged + 2 * by_y.separated + 4 * by_x.separated
+        flags = result.converged + 2 * by_y.separated + 4 * by_x.separated + 8 * (by_y.law == Law.F) + 16 * (by_x.law == Law.F)
+        flags += 32 * (by_y.law == Law.QUASI) + 64 * (by_x.law == Law.QUASI)
         return AloneAnswer(by_y.statistic, by_y.df, by_x.statistic, by_x.df, flags, by_y.residual_df, by_x.residual_df)
 
-    def directions(self, question: Question) -> tuple[Direction, ...]:
+    def directions(self, question: Question, n: int) -> tuple[Direction, ...]:
         """Server: the two directions again. The log-likelihoods stayed at the site."""
         reason = "the one site that measures these variables cannot tell from its rows"
         found, flags = list[Direction](), round(self.flags)
-        for response, predictor, statistic, df, separated, residual in (
-            (question.y, question.x, self.statistic_y, round(self.df_y), flags & 2, round(self.residual_y)),
-            (question.x, question.y, self.statistic_x, round(self.df_x), flags & 4, round(self.residual_x)),
+        for response, predictor, statistic, df, residual, bits in (
+            (question.y, question.x, self.statistic_y, round(self.df_y), round(self.residual_y), (2, 8, 32)),
+            (question.x, question.y, self.statistic_x, round(self.df_x), round(self.residual_x), (4, 16, 64)),
         ):
             if df == 0:
-                found.append(silent(response, predictor, reason))
+                found.append(silent(response, predictor, reason, converged=bool(flags & 1)))
             else:
-                p = ratio_sf(statistic, df, residual)
-                known = Direction(response, predictor, statistic, df, p, math.nan, math.nan, bool(flags & 1), bool(separated))
-                found.append(replace(known, dispersion=math.nan, residual_df=residual) if residual else known)
+                law = Law.QUASI if flags & bits[2] else Law.F if flags & bits[1] else Law.SCALED if residual else Law.CHI2
+                p, separated = tail(law, statistic, df, n, residual), bool(flags & bits[0])
+                known = Direction(response, predictor, statistic, df, p, math.nan, math.nan, separated=separated)
+                dispersion = math.nan if law is Law.QUASI else 1.0
+                rows = 0 if law is Law.CHI2 else n
+                found.append(replace(known, dispersion=dispersion, law=law.value, residual_df=residual, rows=rows))
         return tuple(found)
 
 
@@ -189,11 +197,13 @@ class ProductsTotal:
 
     ``degrees`` are, for each count, the rows less the means that were fitted to them (see :func:`consilience.data.counts.count_sums`);
     ``means`` its mean over all sites, which is known only where sites have no intercepts of their own.
+    ``within`` says of a discrete variable whether it varies within some site.
     """
 
     n: float
     levels: dict[str, Floats]
     nulls: dict[str, float]
+    within: dict[str, bool]
     gram: Floats
     columns: dict[str, list[int]]
     degrees: dict[str, float] = field(default_factory=dict)
@@ -210,6 +220,8 @@ class ProductsTotal:
                 levels[name] = vector[position : position + count]
                 position += count
         nulls = {name: float(vector[position + i]) for i, name in enumerate(levels)}
+        # where each site has one level only, its own shares predict every row: the sum is zero, but for the rounding of a ring
+        within = {name: null < -NO_VARIATION for name, null in nulls.items()}
         if common:  # one intercept for all sites: the null model is that of the summed counts, not the sum of null models
             nulls = {name: null_loglik(counts) for name, counts in levels.items()}
         position += len(levels)
@@ -231,12 +243,12 @@ class ProductsTotal:
         for i, (name, _) in enumerate(names):
             columns[name].append(i)
         for name in counts if common and n > 0 else ():
-            about = float(np.ldexp(sums[columns[name][0]], coding.exponents.get(name, 0)))
-            total = float(np.rint(n * (coding.locations or {}).get(name, 0.0) + about))  # counts: a whole number
-            nulls[name] += poisson_loglik(total, n)
+            rest = float(np.ldexp(sums[columns[name][0]], coding.exponents.get(name, 0)))
+            total = float(np.rint(n * (coding.locations or {}).get(name, 0.0) + rest))  # counts: a whole number
+            nulls[name] += total * math.log(total / n / (coding.about(name) or 1.0)) if total > 0 else 0.0
             degrees[name] -= 1.0
             means[name] = total / n
-        return ProductsTotal(n, levels, nulls, gram, columns, degrees, means)
+        return ProductsTotal(n, levels, nulls, within, gram, columns, degrees, means)
 
 
 def _centred(gram: Floats, sums: Floats, n: float) -> Floats:

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from consilience.errors import OptionError
-from consilience.settings.choices import Engine, Method, Resolve, SiteEffects
+from consilience.settings.choices import Engine, Method, Ordinal, Resolve, SiteEffects
 from consilience.settings.declaration import NETWORK_SETTINGS, SETTINGS, NetworkSettings, Settings
 
 __all__ = ["check_settings", "settings_of"]
@@ -47,6 +47,11 @@ def check_settings(settings: S) -> S:
         setting.check(getattr(settings, name))
     if network and settings.site_effects is SiteEffects.JOINT and not settings.allow_joint:
         raise OptionError("site_effects='joint' discloses numbers of single sites; say allow_joint=true if that is meant.")
+    if settings.site_effects is SiteEffects.RANDOM and settings.ordinal is Ordinal.GENERALIZED:
+        raise OptionError(
+            "Random site effects shift the thresholds of an ordinal response together, which needs common slopes: site_effects='random' "
+            "goes with ordinal='proportional'; for ordinal='generalized' take site_effects='profiled'."
+        )
     if settings.engine is Engine.IOD and settings.resolve not in (Resolve.AUTO, Resolve.STRICT):
         raise OptionError(f"The published algorithm has no way out of contradictions: resolve='{settings.resolve}' needs engine='exact'.")
     if settings.engine is Engine.IOD and settings.selection_bias:

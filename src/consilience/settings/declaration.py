@@ -112,6 +112,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             max_length=200,
         ),
     ] = None
+    small_sample: Annotated[
+        bool, About("P-values that hold for few rows: F for continuous responses, a scaled χ² for others; off for plain χ².", Part.TESTS)
+    ] = True
     diagnostics: Annotated[
         bool, About("With method fedci: look whether the linear models hold; one more round. With auto always.", Part.TESTS)
     ] = True

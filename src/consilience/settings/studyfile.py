@@ -6,11 +6,11 @@ which sends everything but the sites: file names stay where the files are.
 ::
 
     name = "stroke, five hospitals"
-    datasets = [["age", "stage"], ["age", "outcome"]]    # which sets of variables sites measure, not who measures which
+    datasets = [["age", "stage"], ["age", "visits"]]     # which sets of variables sites measure, not who measures which
 
     [settings]                                           # any setting of docs/settings.md
     alpha = 0.01
-    tiers = [["age"], ["stage"], ["outcome"]]
+    tiers = [["age"], ["stage", "visits"]]
     exogenous = ["age"]                                  # short for required = ["exogenous age"]; unconfounded and separate likewise
 
     [variables]

@@ -37,6 +37,7 @@ class Terms(msgspec.Struct, frozen=True):
     site_slopes: bool = DEFAULTS.site_slopes
     alternatives: Alternatives = DEFAULTS.alternatives
     cluster: str | None = DEFAULTS.cluster
+    small_sample: bool = DEFAULTS.small_sample
     diagnostics: bool = DEFAULTS.diagnostics
 
     @property

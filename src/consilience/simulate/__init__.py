@@ -7,6 +7,7 @@ modules                            what they do
 ``scm``, ``partition``, ``sites``  mixed-kind models with site effects; who holds what; data of several sites
 ``mixed``, ``example``, ``files``  sites of one fixed structure; the paper's first figure; a simulation as files
 ``power``                          how many sites with how many rows an effect needs
+``violations``                     situations in which a linear model is wrong, and X ⫫ Y | Z holds
 ``methods``, ``plotting``          the five methods that are compared; what figures have in common
 =================================  =============================================================================
 """
@@ -19,11 +20,14 @@ from consilience.simulate.partition import split_rows, split_variables
 from consilience.simulate.power import Power, power
 from consilience.simulate.scm import Model, random_kinds, random_model
 from consilience.simulate.sites import Simulation, from_graph
+from consilience.simulate.violations import Drawn, Situation, situation
 
 __all__ = [
+    "Drawn",
     "Model",
     "Power",
     "Simulation",
+    "Situation",
     "count_tails",
     "from_graph",
     "has_ordered_collider",
@@ -35,6 +39,7 @@ __all__ = [
     "random_model",
     "random_pag",
     "random_pags",
+    "situation",
     "split_rows",
     "split_variables",
     "write_files",

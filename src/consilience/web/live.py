@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import random
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,10 +24,14 @@ __all__ = ["Event", "Streams", "last_event"]
 HEARTBEAT_SECONDS = 10.0
 """Between signs of life: proxies close what is silent for a minute, and a connection that is gone is noticed by writing to it."""
 
+RETRY = (1000, 3000)
+"""Milliseconds after which a browser connects again, drawn for each."""
+
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    r"""``replace`` the content of the element ``target``, or ``append`` to it; or ``go``: load the page ``target``.
+    r"""``replace`` the content of the element ``target``, or ``append`` to it; or ``go``: load the page ``target``; or ``done``:
+    nothing more will come, which a reader is told in the words ``html``.
 
     ``number`` comes back as ``Last-Event-ID`` when a browser connects again.
 
@@ -83,7 +88,8 @@ class Streams:
         stop = asyncio.ensure_future(self._closing.wait())
         upcoming: asyncio.Future[Event] | None = None
         try:
-            yield b"retry: 2000\n\n"
+            # pages that have lost their connection together do not come back together
+            yield f"retry: {random.randint(*RETRY)}\n\n".encode()  # noqa: S311  nothing secret
             while True:
                 upcoming = upcoming or asyncio.ensure_future(anext(events))
                 waited: list[asyncio.Future[Any]] = [upcoming, stop]

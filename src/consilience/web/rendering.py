@@ -79,14 +79,14 @@ def size(count: int) -> str:
 def share(part: float) -> str:
     """A share of a whole, in per cent; never 0 % for something, nor 100 % for less than all.
 
-    >>> share(0.0), share(0.00001), share(0.126), share(0.9999), share(1)
-    ('0 %', '< 0.1 %', '12.6 %', '> 99.9 %', '100 %')
+    >>> share(0.0), share(0.00001), share(0.00667), share(0.126), share(0.5), share(0.9999), share(1)
+    ('0 %', '< 0.1 %', '0.7 %', '12.6 %', '50 %', '> 99.9 %', '100 %')
     """
     if 0 < part < 0.001:
         return "< 0.1 %"
     if 0.999 < part < 1:
         return "> 99.9 %"
-    return f"{100 * part:.3g} %"
+    return f"{100 * part:.1f}".removesuffix(".0") + " %"
 
 
 def moment(value: float | str) -> str:

@@ -6,6 +6,7 @@ reads ``multipart/form-data`` (RFC 7578) as it comes: small fields first, one fi
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
@@ -44,7 +45,7 @@ class Upload:
     """The file's name as the browser says it (text to show, never a path to open), its bytes, and the fields that came before it."""
 
     name: str = ""
-    content: bytearray = field(default_factory=bytearray)
+    content: bytes = field(default=b"", repr=False)  # data have no place in a message about an error
     form: Form = field(default_factory=lambda: Form(()))
 
 
@@ -79,14 +80,13 @@ async def _read(body: _Body, most: int, check: Callable[[Form], None]) -> Upload
         if called is None:
             raise HTTPException(400, "A part of the form has no name.")
         if file is None:
-            value = bytearray()
-            last = await body.part(value, MOST_FIELD)
+            value, last = await body.part(MOST_FIELD)
             fields.append((called[1], value.decode("utf-8", "replace")))
         else:
             upload.form = Form(fields)
             check(upload.form)
             upload.name = file[1].replace("\\", "/").rpartition("/")[2][:255]
-            last = await body.part(upload.content, most)
+            upload.content, _ = await body.part(most)
             return upload
         if last:
             upload.form = Form(fields)
@@ -128,21 +128,25 @@ class _Body:
         """The headers of a part."""
         return await self._until(b"\r\n\r\n", MOST_HEAD)
 
-    async def part(self, into: bytearray, most: int) -> bool:
-        """Add a part's content to ``into``; whether it was the last one."""
+    async def part(self, most: int) -> tuple[bytes, bool]:
+        """A part's content, and whether it was the last one."""
+        # this kind of buffer hands its bytes over at the end, where others would copy them: a file is held once, however large
+        into = io.BytesIO()
         while (at := self._buffer.find(self._mark)) < 0:
             # the end of the buffer may be the beginning of a boundary
-            keep = len(self._mark) - 1
-            into += self._buffer[:-keep] if len(self._buffer) > keep else b""
-            del self._buffer[: max(0, len(self._buffer) - keep)]
-            if len(into) > most:
-                raise TooLargeError(most)
+            self._move(into, max(0, len(self._buffer) - len(self._mark) + 1), most)
             await self._more()
-        into += self._buffer[:at]
-        del self._buffer[: at + len(self._mark)]
-        if len(into) > most:
+        self._move(into, at, most)
+        del self._buffer[: len(self._mark)]
+        last = (await self._until(b"\r\n", MOST_HEAD)).startswith(b"--")
+        return into.getvalue(), last
+
+    def _move(self, into: io.BytesIO, count: int, most: int) -> None:
+        with memoryview(self._buffer) as view:
+            into.write(view[:count])
+        del self._buffer[:count]
+        if into.tell() > most:
             raise TooLargeError(most)
-        return (await self._until(b"\r\n", MOST_HEAD)).startswith(b"--")
 
     async def discard(self) -> None:
         """Read the rest and keep nothing of it."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import polars as pl
 import pytest
 
 import consilience as cs
@@ -20,7 +21,8 @@ from consilience.protocol.locate import Locate
 from consilience.protocol.messages import Announced, RoundRequest
 from consilience.protocol.products import Products
 from consilience.protocol.survey import Survey
-from tests.federation.helpers import LOGIT, ROWS, Wire, mixed_clients, point, refused
+from consilience.protocol.version import VERSION
+from tests.federation.helpers import LOGIT, ROWS, Wire, mixed_clients, mixed_frames, point, refused
 from tests.federation.site.attacks import PRODUCTS, SURVEY, change, terms_of
 
 # parameters
@@ -93,6 +95,29 @@ def test_a_model_outside_the_schema(wire: Wire, changes: dict[str, Any]) -> None
 
 
 @pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({}, None),
+        ({"levels": (0, 1)}, errors.OutsideSchemaError),
+        ({"levels": (0,)}, errors.OutsideSchemaError),
+        ({"beta": point(0.0, 0.0)}, errors.WrongShapeError),
+        ({"mu": 0.01}, errors.WrongShapeError),
+        ({"response": "A", "predictors": ("N",)}, errors.OutsideSchemaError),
+    ],
+    ids=str,
+)
+def test_a_model_of_a_count_has_no_levels(changes: dict[str, Any], error: type[Exception] | None) -> None:
+    frames = [frame.select("A").with_columns(pl.Series("N", range(ROWS)) % 5) for frame in mixed_frames(2)]
+    wire = Wire.open([cs.Client(f"site{i}", frame, kinds={"N": "count"}) for i, frame in enumerate(frames)])
+    model = change(ModelAsk("N", ("A",), ("A", "N"), (0,), (), point(0.0)), **changes)
+    if error is None:
+        wire.send(wire.evaluate(model), [wire.everywhere("A", "N")])
+        return
+    with refused(wire.clients[0], error):
+        wire.send(wire.evaluate(model), [wire.everywhere("A", "N")])
+
+
+@pytest.mark.parametrize(
     "body",
     [
         Survey((("A", "Q"),)),
@@ -146,7 +171,7 @@ def test_levels_that_leave_out_some_of_this_sites_rows(ordinal: Ordinal, respons
 
 
 def test_other_versions_are_not_read(wire: Wire) -> None:
-    for version in (0, 2):
+    for version in (0, VERSION - 1, VERSION + 1):
         with refused(wire.clients[0], errors.WrongTermsError):
             wire.send(SURVEY, version=version)
 

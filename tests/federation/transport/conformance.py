@@ -47,7 +47,7 @@ def federated(transport: Transport, **terms: Any) -> FederatedTest:
 
 def in_one_place(effects: SiteEffects = SiteEffects.PROFILED, method: Method = Method.FEDCI) -> CITest:
     """What the terms mean, computed without any transport: on all rows together, or for Fisher's method site by site."""
-    return FisherByHand() if method is Method.FISHER else cs.pooled(CLIENTS, site_effects=effects is not SiteEffects.NONE)
+    return FisherByHand() if method is Method.FISHER else cs.pooled(CLIENTS, site_effects=effects)
 
 
 class FisherByHand(CITest):

@@ -66,7 +66,7 @@ def test_auto_is_strict_where_decisions_agree_and_strongest_where_not() -> None:
 
 def test_stronger_decisions_are_given_as_reasons() -> None:
     study = RealStudy("anes96", 8)
-    found = cs.discover(cs.pooled(study.frames().values()), alpha=0.05)
+    found = cs.discover(study.pooled(), alpha=0.05)
     reasons = found.resolution.reasons
     assert reasons
     for overruled, stronger in reasons.items():
@@ -88,7 +88,7 @@ def test_the_order_of_columns_and_sites_does_not_matter() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("study", studies(8), ids=str)
 def test_real_tables_have_an_answer(study: RealStudy) -> None:
-    test = cs.pooled(study.frames().values())
+    test = study.pooled()
     for alpha in (0.05, 0.01):
         found = cs.discover(test, alpha=alpha, limit=200)
         assert found.pags
@@ -101,7 +101,7 @@ def test_real_tables_have_an_answer(study: RealStudy) -> None:
 @pytest.mark.parametrize("seconds", [0.0, 0.01, 1.0])
 @pytest.mark.parametrize("resolve", ["auto", "strongest", "optimal"])
 def test_there_is_an_answer_at_any_time_limit(resolve: str, seconds: float) -> None:
-    test = cs.pooled(RealStudy("diabetes", 10).frames().values())
+    test = RealStudy("diabetes", 10).pooled()
     found = cs.discover(test, resolve=resolve, time_limit=seconds, limit=50)
     assert found.pags
     resolution = found.resolution
@@ -114,7 +114,7 @@ def test_there_is_an_answer_at_any_time_limit(resolve: str, seconds: float) -> N
 @pytest.mark.slow
 def test_the_optimum_gives_up_no_more_than_the_strongest() -> None:
     for table in ("whas500", "actg175"):
-        test = cs.pooled(RealStudy(table, 8).frames().values())
+        test = RealStudy(table, 8).pooled()
         strongest = cs.discover(test, resolve="strongest").resolution
         optimal = cs.discover(test, resolve="optimal", time_limit=20.0).resolution
         assert optimal.given_up <= strongest.given_up + 1e-3

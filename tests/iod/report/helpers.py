@@ -87,7 +87,20 @@ def many(count: int) -> Discovery:
     return found_of(pags, ["ABCD", "BCDE"])
 
 
-HOSTILE = ["<script>alert(1)</script>", "\"&'", "</svg></td></section>", "' onload=alert(1) x='", "\x00\x07", "<!--", "x" * 400]
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "\"&'",
+    "</svg></td></section>",
+    "' onload=alert(1) x='",
+    "\x00\x07",
+    "<!--",
+    "x" * 400,
+    "</script><!--",
+    "{{ 7*7 }}{% x %}",
+    "גיל",
+    "🧪👩‍⚕️",
+    "a, b; c",
+]
 
 
 def hostile() -> Discovery:

@@ -84,7 +84,7 @@ SWAPPED = (MEMBERS[0], Member("site1", OTHER), MEMBERS[2])
         (changed(settings=NetworkSettings(min_rows=1)), errors.WrongTermsError),
         (changed(members=MEMBERS[:2]), errors.WrongTermsError),
         (changed(study="ffffffffffffffff"), errors.WrongTermsError),
-        (changed(version=2), errors.WrongTermsError),
+        (changed(version=1), errors.WrongTermsError),
     ],
 )
 def test_another_contract_than_the_one_agreed_to_stops_the_agent(tmp_path: Path, contract: Contract, error: type[Exception]) -> None:

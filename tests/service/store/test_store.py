@@ -217,8 +217,8 @@ def test_the_whole_run_from_its_journal_gives_the_same_documents(tmp_path: Path)
 def test_asking_ahead_takes_fewer_rounds_and_finds_the_same() -> None:
     plain, ahead = cs.Server(CLIENTS), cs.Server(CLIENTS)
     kept: list[CIResult] = []
-    wanted = cs.discover(StoredTest(plain, kept.extend, lambda: None))
-    found = cs.discover(StoredTest(ahead, kept.extend, lambda: None, ahead=True))
+    wanted = cs.discover(StoredTest(plain, kept.extend, lambda _done, _total: None))
+    found = cs.discover(StoredTest(ahead, kept.extend, lambda _done, _total: None, ahead=True))
     assert found.pags == wanted.pags
     assert ahead.rounds < plain.rounds
     assert len(kept) >= wanted.tests.height + found.tests.height
@@ -227,7 +227,7 @@ def test_asking_ahead_takes_fewer_rounds_and_finds_the_same() -> None:
 def test_a_run_can_be_ended_in_any_round() -> None:
     calls = 0
 
-    def check() -> None:
+    def check(_done: int, _total: int) -> None:
         nonlocal calls
         calls += 1
         if calls == 3:

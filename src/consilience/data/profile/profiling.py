@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from consilience.data.errors import UnknownVariableError
-from consilience.data.infer import declare
+from consilience.data.infer import declare, present
 from consilience.data.kinds import Kind, level_label
 from consilience.data.profile.bins import Bin, histogram
 from consilience.data.profile.signs import Sign, signs_of
@@ -218,19 +218,20 @@ def profile_column(
     ([('I', 2), ('II', 1), ('III', 0)], 0.25)
     """
     given = None if levels is None else list(levels)
-    if column.dtype.is_float():
+    values = present(column)
+    if len(values) < len(column) - column.null_count():
         column = column.fill_nan(None)
-    distinct = column.drop_nulls().n_unique()
+    distinct = values.n_unique()
     free = distinct > FREE_TEXT and column.dtype == pl.String and kind is None and given is None
-    chosen, reason, order, trouble = _declared(column.drop_nulls().head(FREE_TEXT) if free else column, kind, given)
+    chosen, reason, order, trouble = _declared(values.head(FREE_TEXT) if free else column, kind, given)
     basics = (column.name, _holds(column.dtype), chosen, reason, kind is not None, len(column), column.null_count())
     if chosen is not None and not chosen.is_discrete and not trouble:
-        numbers = column.drop_nulls().cast(pl.Float64).to_numpy()
+        numbers = values.cast(pl.Float64).to_numpy()
         signs = signs_of(column, chosen, {}, min_cell=min_cell)
         bins = histogram(numbers, whole=column.dtype.is_integer() or chosen is Kind.COUNT)
         return ColumnProfile(*basics, distinct, (), 0, bins, float(numbers.min()), float(numbers.max()), float(np.median(numbers)), signs)
     counts = (
-        _counts(column, FREE_TEXT if free else None) if (chosen is not None and chosen.is_discrete) or column.dtype == pl.String else {}
+        _counts(values, FREE_TEXT if free else None) if (chosen is not None and chosen.is_discrete) or column.dtype == pl.String else {}
     )
     shown = list(counts) if free else list(order) + sorted(counts.keys() - set(order))
     listed = tuple(LevelCount(label, counts.get(label, 0), 0 < counts.get(label, 0) < min_cell) for label in shown[:MOST_LEVELS])
@@ -243,22 +244,24 @@ def _declared(column: pl.Series, kind: str | Kind | None, levels: list[Any] | No
     """Kind, reason, levels in order, and what stands against using the column so."""
     kinds = {} if kind is None else {column.name: kind}
     try:
-        found = declare(pl.DataFrame({column.name: column}), "this table", kinds, {} if levels is None else {column.name: levels})[
-            column.name
-        ]
+        found = declare(column.to_frame(), "this table", kinds, {} if levels is None else {column.name: levels})[column.name]
     except ConsilienceError as error:
         wanted = Kind(kind) if kind is not None and str(kind) in set(Kind) else None
         return wanted, "declared" if wanted else "", tuple(level_label(level) for level in levels or ()), str(error)
     return found.variable.kind, found.reason, found.variable.levels, ""
 
 
-def _counts(column: pl.Series, most: int | None) -> dict[str, int]:
+def _counts(values: pl.Series, most: int | None) -> dict[str, int]:
     """Rows by level, of the ``most`` frequent; labels are made once per different value."""
     counts: dict[str, int] = {}
-    if column.dtype.is_temporal() or column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object, pl.Null):
+    if values.dtype.is_temporal() or values.dtype.is_nested() or values.dtype in (pl.Binary, pl.Object, pl.Null):
         return counts  # trouble says that it is none of ours
-    found = column.alias("value").drop_nulls().value_counts().sort("count", "value", descending=[True, False])
-    for value, count in (found if most is None else found.head(most)).iter_rows():
+    found = values.alias("value").value_counts()
+    if most is not None:
+        rows = found.sort("count", "value", descending=[True, False]).head(most).rows()
+    else:  # by Python: of a table with thousands of columns, a query each is what takes longest
+        rows = sorted(found.iter_rows(), key=lambda row: (-row[1], row[0]))
+    for value, count in rows:
         label = level_label(value)
         counts[label] = counts.get(label, 0) + count
     return counts

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 import polars as pl
 
+from consilience.data.infer import present as present_in
 from consilience.data.kinds import Kind
 from consilience.wording import counted
 
@@ -25,11 +26,11 @@ _IDENTIFIER = re.compile(
 )
 _ENDS_IN_ID = re.compile(r"[a-z](Id|ID|Nr|No)$")
 _YEAR = re.compile(r"year|jahr|yr|date|datum", re.IGNORECASE)
-_DATE = (
+_DATE = re.compile(
     r"^\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})|\d{1,2}[ -][A-Za-z]{3,9}[ -]\d{2,4})"
     r"([T ]+\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*(Z|[+-]\d{2}:?\d{2})?)?\s*$"
 )
-_TIME = r"^\s*\d{1,2}:\d{2}(:\d{2})?\s*$"
+_TIME = re.compile(r"^\s*\d{1,2}:\d{2}(:\d{2})?\s*$")
 _SPACES = re.compile(r"(?<=\w)-(?=\w)|[\s_]+")
 _STAND_INS = (-9.0, -99.0, -999.0, -9999.0, 99.0, 999.0, 9999.0, 99999.0)
 
@@ -80,7 +81,7 @@ def signs_of(column: pl.Series, kind: Kind | None, counts: dict[str, int], *, mi
     >>> [sign.code for sign in signs_of(pl.Series("smoker", ["yes", "Yes", "no"] * 9), Kind.MULTINOMIAL, {"yes": 9, "Yes": 9, "no": 9})]
     ['spelling']
     """
-    present = column.fill_nan(None).drop_nulls() if column.dtype.is_float() else column.drop_nulls()
+    present = present_in(column)
     if len(present) == 0:
         return ()
     distinct = present.n_unique()
@@ -141,17 +142,26 @@ def _date(present: pl.Series) -> Sign | None:
     if present.dtype == pl.String and max(_share(present, _DATE), _share(present, _TIME)) >= MOSTLY:
         return Sign("date", f"It looks like dates or times, such as {present[0]!r}. {way_out}")
     if present.dtype.is_integer():
-        month, day = present // 100 % 100, present % 100
-        if bool((present.is_between(19000101, 21001231) & month.is_between(1, 12) & day.is_between(1, 31)).all()):
+        low, high = present.min(), present.max()
+        assert isinstance(low, int)
+        assert isinstance(high, int)
+        if low >= 19000101 and high <= 21001231 and _days(present):
             return Sign("date", f"It looks like dates written as numbers, such as {present[0]}. {way_out}")
-        if _YEAR.search(present.name) and bool(present.is_between(1900, 2100).all()):
+        if _YEAR.search(present.name) and low >= 1900 and high <= 2100:
             return Sign("date", "It looks like calendar years. Keep it only if the year itself is of interest.")
     return None
 
 
-def _share(present: pl.Series, pattern: str) -> float:
+def _days(present: pl.Series) -> bool:
+    """Whether numbers end in a month and a day."""
+    month, day = present // 100 % 100, present % 100
+    return bool((month.is_between(1, 12) & day.is_between(1, 31)).all())
+
+
+def _share(present: pl.Series, pattern: re.Pattern[str]) -> float:
     # of a sample, as a date is one in the first thousand rows or in none: matching every row is what would take time
-    return float(present.head(1000).str.contains(pattern).mean() or 0.0)  # type: ignore[arg-type]
+    sample = Counter(present.head(1000).to_list())
+    return sum(count for value, count in sample.items() if pattern.search(value)) / sample.total()
 
 
 def _numbers(present: pl.Series) -> float:
@@ -168,7 +178,8 @@ def _text(present: pl.Series, kind: Kind | None) -> list[Sign | None]:
         odd = sorted(set(present.filter(as_number.is_null()).unique().to_list()))
         named = ", ".join(repr(value) for value in odd[:3]) + (" and others" if len(odd) > 3 else "")
         return [Sign("numbers", f"Numbers, but for {counted(others, 'row')} with {named}. Correct or empty those to read it as numbers.")]
-    if others and present.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False).null_count() == 0:
+    points = others and (others < len(present) or "," in present[0])  # the first is asked: most text is no number, with or without points
+    if points and present.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False).null_count() == 0:
         example = present.filter(as_number.is_null())[0]
         return [Sign("comma", f"Numbers with a decimal comma, such as {example!r}. Save the file with decimal points.")]
     return []
@@ -208,7 +219,7 @@ def _few(present: pl.Series, distinct: int) -> Sign | None:
 
 
 def _stand_in(present: pl.Series) -> Sign | None:
-    numbers = present.cast(pl.Float64, strict=False).drop_nulls()
+    numbers = present_in(present.cast(pl.Float64, strict=False))
     if len(numbers) < ENOUGH_ROWS:
         return None
     low, high = numbers.min(), numbers.max()

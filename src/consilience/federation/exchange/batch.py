@@ -4,8 +4,9 @@
 decides how requests travel and how sums are made. Every model of every test is fitted in the same rounds::
 
     survey      who can contribute how many rows, per variable set         one round, once per set
-    (locate)    where the numbers lie; only without site effects           one round, once per study
+    (locate)    where the numbers lie; only with a common intercept        one round, once per study
     products    level counts and cross-products per sample                 one round; ranks, and fits in closed form
+    (refit)     residual sums of Gaussian models; only where digits are lost  one round, rarely two
     evaluate    log-likelihood, score, information of every open model     one round per Newton step, all models together
     (diagnose)  what the full models miss                                  one round, if the study wants to know
 """
@@ -22,7 +23,22 @@ from consilience.citest.question import Question
 from consilience.citest.result import CIResult, Direction, silent
 from consilience.data.design import ModelSpec
 from consilience.federation.exchange.diagnosis import combine_directions, diagnose_request, judge
-from consilience.federation.exchange.likelihood import Sketch, closed_form, direction, problem, refusal, result, sketch
+from consilience.federation.exchange.freedom import degrees, freedom, gap_is_open, slope_positions, without_faint
+from consilience.federation.exchange.likelihood import (
+    MOST_ROUNDS,
+    Reference,
+    Sketch,
+    closed_form,
+    direction,
+    no_information,
+    problem,
+    reference,
+    refusal,
+    result,
+    settled,
+    sketch,
+)
+from consilience.federation.exchange.refined import Refinement, worn
 from consilience.federation.exchange.sums import Sums
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import SiteEffects
@@ -31,6 +47,7 @@ from consilience.protocol.catalogue import AnyRequest
 from consilience.protocol.evaluate import Evaluate, ModelAsk
 from consilience.protocol.locate import Locate
 from consilience.protocol.products import AloneAnswer, Products
+from consilience.protocol.refit import LineAsk, Refit
 from consilience.protocol.request import VariableSet
 from consilience.protocol.survey import Survey
 
@@ -119,6 +136,7 @@ class _Batch:
         self._plan()
         yield from self._products()
         self._open_models()
+        yield from self._refit()
         yield from self._evaluate()
         yield from self._diagnose()
 
@@ -140,7 +158,7 @@ class _Batch:
             sample = tuple(sorted((*question.variables, *always)))
             for missing in (None, question.x, question.y):
                 sets[tuple(v for v in sample if v != missing)] = None
-        if sums.options.effects is SiteEffects.NONE:
+        if sums.options.effects.common:
             sets |= {(name,): None for name in sums.numbers()}
         new = tuple(s for s in sets if s not in sums.counts)
         spreads = sums.numbers() if sums.exponents is None else ()
@@ -150,7 +168,7 @@ class _Batch:
 
     def _locate(self) -> Rounds:
         sums, limits = self.sums, self.sums.options.disclosure
-        if sums.options.effects is not SiteEffects.NONE or sums.locations is not None:
+        if not sums.options.effects.common or sums.locations is not None:
             return
         known = tuple(n for n in sums.numbers() if sums.counts[n,][0] > 1 or limits.min_contributors == 1)
         known = tuple(n for n in known if not limits.refusal(*sums.counts[n,]))
@@ -200,7 +218,9 @@ class _Batch:
             asked.append(sample)
         alone = tuple(test.question for test in self.tests if test.alone)
         if asked or alone:
-            request = Products(tuple(asked), sums.exponents or {}, sums.locations, alone, options.ordinal, options.ridge)
+            request = Products(
+                tuple(asked), sums.exponents or {}, sums.locations, alone, options.ordinal, options.ridge, options.small_sample
+            )
             found = request.read((yield self._asked(request)), sums.schema)
             sums.products |= found.sets
             self.alone |= found.alone
@@ -223,22 +243,66 @@ class _Batch:
                 for model in (restricted, full):
                     if model not in sums.fits and model not in self.open:
                         begin = sums.starts.get(model) if sums.restarted else None
-                        self.open[model] = Newton(problem(self.sketches[model], sums, begin))
+                        found = sums.cover(model.sample)
+                        assert found is not None
+                        self.open[model] = Newton(problem(model, self.sketches[model], found, sums, begin))
                         sums.starts[model] = self.open[model].beta
 
+    def _refit(self) -> Rounds:
+        """Gaussian fits that cross-products tell too little of: see :mod:`consilience.federation.exchange.refined`."""
+        sums, open_ = self.sums, dict[ModelSpec, Refinement]()
+        wanted = dict.fromkeys(m for test in self.tests for pair in test.models if not self._refusal(test, *pair) for m in pair)
+        for model in wanted:
+            found = sums.cover(model.sample)
+            assert found is not None
+            if model not in sums.refined and worn(model, self.sketches[model], found, sums):
+                open_[model] = Refinement(model, self.sketches[model], found, sums)
+        sums.refined |= set(open_)
+        while open_:
+            asks = tuple(LineAsk.of(model, self.sketches[model].keep, fit.slopes) for model, fit in open_.items())
+            request = Refit(asks, sums.exponents or {}, sums.locations)
+            totals = request.read((yield self._asked(request)), sums.schema)
+            for (model, refinement), total in zip(list(open_.items()), totals, strict=True):
+                refinement.tell(total)
+                if refinement.fit is not None:
+                    sums.fits[model] = refinement.fit
+                    self.finished[model] = self.rounds
+                    del open_[model]
+
     def _evaluate(self) -> Rounds:
+        """All fits. Those that coordinate ascent does not bring to an end go on with the sites' profiled information."""
+        sums = self.sums
+        yield from self._climb(sums.options.effects)
+        if sums.options.effects is not SiteEffects.COORDINATE:
+            return
+        for model in self._models():
+            fit = sums.fits.get(model)
+            if fit is not None and not fit.converged and fit.rounds:
+                found = sums.cover(model.sample)
+                assert found is not None
+                again = problem(model, self.sketches[model], found, sums)
+                self.open[model] = Newton(replace(again, quadratic=True, most_rounds=MOST_ROUNDS))
+        if self.open:
+            yield from self._climb(SiteEffects.PROFILED)
+
+    def _climb(self, effects: SiteEffects) -> Rounds:
         """One step of every open model a round, until none is open. A fit does not wait for another, only for the round."""
         sums, options = self.sums, self.sums.options
         sums.runs += 1
         while self.open:
             asks = tuple(self._ask(model, newton) for model, newton in self.open.items())
-            request = Evaluate(sums.runs, asks, options.effects, options.ordinal, options.n_sites, sums.exponents or {}, sums.locations)
+            request = Evaluate(sums.runs, asks, effects, options.ordinal, options.n_sites, sums.exponents or {}, sums.locations)
             totals = request.read((yield self._asked(request)), sums.schema)
             for (model, newton), total in zip(list(self.open.items()), totals, strict=True):
+                shape = self.sketches[model]
+                if not effects.common and model not in sums.freedom and not total.infeasible:
+                    sums.freedom[model] = freedom(total.info, self._slopes(model))
                 newton.tell(total)
                 sums.starts[model] = newton.beta
                 if newton.fit is not None:
-                    sums.fits[model] = newton.fit
+                    if model in sums.freedom and shape.shape is not None and gap_is_open(newton.fit.beta, shape.shape):
+                        sums.freedom[model] = freedom(without_faint(total.info, shape), self._slopes(model))
+                    sums.fits[model] = settled(newton.fit, model, shape, sums)
                     self.finished[model] = self.rounds
                     del self.open[model]
 
@@ -257,6 +321,24 @@ class _Batch:
     def _ask(self, model: ModelSpec, newton: Newton) -> ModelAsk:
         shape = self.sketches[model]
         return ModelAsk.of(model, shape.keep, shape.levels, newton.beta, newton.mu)
+
+    def _slopes(self, model: ModelSpec) -> dict[str, list[int]]:
+        shape = self.sketches[model]
+        assert shape.shape is not None
+        return slope_positions(model, shape.keep, shape.shape, self.sums.schema)
+
+    def _degrees(self, restricted: ModelSpec, full: ModelSpec, predictor: str) -> int:
+        """Degrees of freedom of a comparison whose fits are there."""
+        small, large, sums = self.sketches[restricted], self.sketches[full], self.sums
+        if large.shape is None:
+            return large.rank - small.rank
+        if sums.rank_of is not None:
+            found = sums.rank_of(full, predictor, large.levels)
+        elif sums.options.effects.common:  # one intercept, or one law of intercepts: every row speaks on every slope
+            return (large.rank - small.rank) * large.per_column
+        else:
+            found = sums.freedom[full][predictor]
+        return degrees(found, self._slopes(full)[predictor], sums.fits[full].beta, large)
 
     def _refusal(self, test: _Test, restricted: ModelSpec, full: ModelSpec) -> str:
         sites = self.sums.counts[test.sample][0]
@@ -284,7 +366,7 @@ class _Batch:
         question = test.question
         contributors, n = self.sums.counts[test.sample]
         if test.alone:
-            return result(question, self.alone[question].directions(question), n, contributors, self.ready)
+            return result(question, self.alone[question].directions(question, n), n, contributors, self.ready)
         if not test.models:
             both = tuple(silent(r, p, test.reason) for r, p in ((question.y, question.x), (question.x, question.y)))
             return result(question, both, n, contributors, self.ready, test.reason)
@@ -299,8 +381,11 @@ class _Batch:
         reason = self._refusal(test, restricted, full)
         if reason:
             return silent(response, predictor, reason)
-        small, large = self.sketches[restricted], self.sketches[full]
-        df = (large.rank - small.rank) * large.per_column
-        fits = self.sums.fits
-        gaussian, residual_df = large.shape is None, large.residual_df
-        return direction(response, predictor, df, fits[restricted], fits[full], gaussian=gaussian, residual_df=residual_df)
+        df, fits = self._degrees(restricted, full, predictor), self.sums.fits
+        if df == 0:
+            return silent(response, predictor, no_information(question, response))
+        law = self._law(test, full)
+        return direction(response, predictor, df, fits[restricted], fits[full], law, gaussian=self.sketches[full].gaussian)
+
+    def _law(self, test: _Test, full: ModelSpec) -> Reference:
+        return reference(self.sketches[full], self.sums, self.sums.counts[test.sample][0])

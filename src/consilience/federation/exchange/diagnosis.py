@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from consilience.citest.combine import chi2_sf, ratio_sf
+from consilience.citest.combine import chi2_sf, f_sf
 from consilience.citest.diagnostics import Diagnostics
 from consilience.data.design import ModelSpec, column_names
 from consilience.data.features import MOST_FEATURES, MOST_SCALE
@@ -85,7 +85,7 @@ def _slopes(model: ModelSpec, shape: Sketch, fit: Fit, found: ProductsTotal, kep
     """The fitted parameters that all sites share, but for those of sites."""
     if shape.shape is None:
         (response,) = found.columns[model.response]
-        return least_squares(found.gram, response, kept, sums.options.ridge)[own]
+        return least_squares(found.gram, response, kept, ridge=sums.options.ridge)[own]
     size = shape.shape
     if len(fit.beta) < size.n_shared:
         return None
@@ -125,13 +125,18 @@ def judge(total: Misfit, shape: Sketch, ask: DiagnoseAsk, sums: Sums) -> Diagnos
     slopes = i_squared = None
     if sites > 1.5 and df > 0 and unit > 0 and (shape.shape is not None or residual > 0):
         statistic = max(between, 0.0) / unit * (1.0 if residual else _shrunk(rows, sites * per_row + rank, per_row))
-        slopes, i_squared = ratio_sf(statistic, df, residual), max(0.0, 1.0 - df / statistic) if statistic > 0 else 0.0
+        slopes, i_squared = _tail(statistic, df, residual), max(0.0, 1.0 - df / statistic) if statistic > 0 else 0.0
     variance = None
     if shape.shape is None:
         variance = _unequal(total)
     elif shape.counts:
         variance = _overdispersed(total)
     return Diagnostics(_curved(total, widened, shape, ask.dispersion), variance, slopes, i_squared)
+
+
+def _tail(statistic: float, df: int, residual: float) -> float:
+    """From F where the unit was estimated with ``residual`` degrees of freedom, else from χ²."""
+    return f_sf(statistic, df, residual) if residual > 0 else chi2_sf(statistic, df)
 
 
 def _shrunk(rows: float, parameters: float, per_row: int) -> float:
@@ -157,11 +162,11 @@ def _curved(total: Misfit, widened: Widened, shape: Sketch, dispersion: float) -
     if shape.shape is not None:
         if not shape.counts:
             statistic *= _shrunk(shape.n, total.sites * shape.per_column + rank + df, shape.per_column)
-        return ratio_sf(statistic / dispersion, df, shape.residual_df)
+        return _tail(statistic / dispersion, df, shape.residual_df)
     n, squares, _, _, _, sites = total.moments.tolist()
     residual = round(n - sites) - rank - df
     unexplained = squares - float(total.score[b] @ inverse @ total.score[b]) - statistic
-    return ratio_sf(statistic / (unexplained / residual), df, residual) if residual > 0 and unexplained > 0 else None
+    return _tail(statistic / (unexplained / residual), df, residual) if residual > 0 and unexplained > 0 else None
 
 
 def _unequal(total: Misfit) -> float | None:

@@ -31,12 +31,12 @@ def fisher_batch(questions: Sequence[Question], sums: Sums, progress: Progress |
     able: dict[Question, tuple[int, int]] = {}
     asked = tuple(q for q in reasons if not reasons[q])
     if asked:
-        count = LocalTests(asked, options.ordinal, options.ridge, count=True, run=sums.runs)
+        count = LocalTests(asked, options.ordinal, options.ridge, count=True, run=sums.runs, small_sample=options.small_sample)
         able = {q: (int(sites), int(rows)) for q, (sites, rows) in count.read((yield count), schema).items()}
         reasons |= {q: limits.refusal(*able[q]) if able[q][0] else "no site can test this on its own rows" for q in asked}
     asked = tuple(q for q in asked if not reasons[q])
     if asked:
-        tests = LocalTests(asked, options.ordinal, options.ridge, run=sums.runs)
+        tests = LocalTests(asked, options.ordinal, options.ridge, run=sums.runs, small_sample=options.small_sample)
         sums.combined |= {q: statistic for q, (statistic,) in tests.read((yield tests), schema).items()}
     allowed = set(asked)
     results = [_result(q, reasons[q], able.get(q, (0, 0)), sums.combined[q] if q in allowed else None) for q in questions]

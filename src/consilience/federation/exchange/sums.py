@@ -6,6 +6,7 @@ unrestricted one of a test is there when it is the restricted one of the next.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from consilience.citest.diagnostics import Diagnostics
@@ -42,6 +43,7 @@ class FitOptions:
     slopes: bool = DEFAULTS.site_slopes
     features: bool = False
     clustered: bool = False
+    small_sample: bool = DEFAULTS.small_sample
     diagnostics: bool = False
 
 
@@ -50,8 +52,9 @@ class Sums:
     """Schema, options, and what has been learnt.
 
     ``counts`` holds (contributors, rows) per variable set, ``products`` the cross-products, ``fits`` the finished models,
-    ``starts`` where a model's next fit begins, ``combined`` Σ -2 log p of Fisher's method, ``finished`` the results that are there,
-    ``residual`` what tests of residuals have learnt, ``checked`` whether models hold.
+    ``starts`` where a model's next fit begins, ``freedom`` the rank that each predictor adds to a model's information, ``refined`` the
+    models whose residuals were summed, ``combined`` Σ -2 log p of Fisher's method, ``finished`` the results that are there, ``residual``
+    what tests of residuals have learnt, ``checked`` whether models hold. ``rank_of`` replaces ``freedom`` where all rows are at hand.
     """
 
     schema: Schema
@@ -63,6 +66,9 @@ class Sums:
     products: dict[tuple[str, ...], ProductsTotal] = field(default_factory=dict)
     fits: dict[ModelSpec, Fit] = field(default_factory=dict)
     starts: dict[ModelSpec, Floats] = field(default_factory=dict)
+    freedom: dict[ModelSpec, dict[str, int]] = field(default_factory=dict)
+    refined: set[ModelSpec] = field(default_factory=set)
+    rank_of: Callable[[ModelSpec, str, tuple[int, ...]], int] | None = None
     combined: dict[Question, float] = field(default_factory=dict)
     finished: dict[Question, CIResult] = field(default_factory=dict)
     restarted: bool = False

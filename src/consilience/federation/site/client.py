@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
+from weakref import ref
 
 import polars as pl
 
@@ -85,6 +86,7 @@ class Client:
             self._refuse_rare_levels()
         self.identity = Identity.generate() if identity is None else identity
         self.record = Ledger()
+        self._last: tuple[pl.DataFrame, str | None, ref[Table]] | None = None
 
     @property
     def variables(self) -> pl.DataFrame:
@@ -179,9 +181,19 @@ class Client:
                     f"{self.name!r} declares {name!r} as {d.variable.kind.value}, the study as {schema[name].kind.value}. "
                     f"Drop kinds={{{name!r}: ...}} at {self.name!r} or change the study's schema."
                 )
-        table = Table(self.frame, schema, self.name, terms.cluster)
         record = self.record if ledger is None else ledger
-        return SiteHalf(self.name, table, terms, self.identity, record, study, members, history, state)
+        return SiteHalf(self.name, self._encoded(schema, terms.cluster), terms, self.identity, record, study, members, history, state)
+
+    def _encoded(self, schema: Schema, cluster: str | None) -> Table:
+        """The data over a schema; those of the last study, while it lives, if it had the same one and the same clusters."""
+        if self._last is not None:
+            frame, by, kept = self._last
+            table = kept()
+            if table is not None and frame is self.frame and by == cluster and table.schema == schema:
+                return table
+        table = Table(self.frame, schema, self.name, cluster)
+        self._last = (self.frame, cluster, ref(table))
+        return table
 
     def __repr__(self) -> str:
         def describe(d: Declaration) -> str:

@@ -19,6 +19,7 @@ from consilience.protocol.guard import Guard
 from consilience.protocol.history import Closed, History, Present
 from consilience.protocol.messages import Answer, Entered, KeyAsk, KeyOffer, KeySet, Round, RoundRequest, RunMessage
 from consilience.protocol.states import SiteState, Standing
+from consilience.protocol.units import misfit
 from consilience.secagg import Identity, Roster, RoundBook, RunKey, SignedKey, encode, mask, pair_secret
 from consilience.secagg.errors import RingRangeError
 from consilience.settings.choices import Dropout
@@ -169,14 +170,16 @@ class SiteHalf:
             vector = self._compute(request, run)
             reply = self._hide(vector, run, request)
         except ConsilienceError as error:
-            self._write(request.run, request.round, what, 0, 0, others, error)
+            cause = misfit(self._desk.table, getattr(request.body, "exponents", {})) if isinstance(error, RingRangeError) else None
+            written = error if cause is None else RingRangeError(f"{error} {cause.kept}".rstrip())
+            self._write(request.run, request.round, what, 0, 0, others, written)
             # Whether a number fits or counts can be true depends on the data: asked often enough, the answers would give them
             # away. So the first such refusal is the last word; and the value itself stays here, in the ledger.
             if isinstance(error, RingRangeError | FalseCountsError):
                 self._history.take(Closed())
                 self._state.moves(Round, Standing.CLOSED)
-            if isinstance(error, RingRangeError):
-                raise RingRangeError("A number of this site does not fit the ring. Look at the variables' units.") from None
+            if cause is not None:
+                raise RingRangeError(cause.told) from None
             raise
         size = len(reply) if isinstance(reply, bytes) else reply.nbytes
         self._write(request.run, request.round, what, len(vector), size, others)

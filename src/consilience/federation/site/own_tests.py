@@ -27,9 +27,9 @@ def desk_for(table: Table) -> Desk:
     array([1., 3.])
     """
 
-    def own_tests(questions: tuple[Question, ...], ordinal: Ordinal, ridge: float) -> list[CIResult]:
+    def own_tests(questions: tuple[Question, ...], ordinal: Ordinal, ridge: float, small_sample: bool) -> list[CIResult]:  # noqa: FBT001
         # a desk of its own: what the study's rounds keep, warm starts above all, must not depend on tests that came between
-        sums = Sums(table.schema, FitOptions(SiteEffects.PROFILED, ordinal, ridge))
+        sums = Sums(table.schema, FitOptions(SiteEffects.PROFILED, ordinal, ridge, small_sample=small_sample))
         return drive(batch(questions, sums), desk_for(table).answer)
 
     def own_residuals(questions: tuple[Question, ...], how: Smoothing, coded: Coded) -> list[CIResult]:

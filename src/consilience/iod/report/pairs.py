@@ -192,7 +192,7 @@ def _tests(found: Discovery) -> dict[frozenset[str], list[Asked]]:
     tests: dict[frozenset[str], list[Asked]] = defaultdict(list)
     columns = ("x", "y", "given", "p_value", "n", "contributors", "informative", "reason", "converged")
     for x, y, given, p, n, sites, informative, reason, converged in found.tests.select(columns).iter_rows():
-        decision = decision_of(p, found.alpha, informative=informative)
+        decision = decision_of(p, found.alpha, informative=informative and converged)
         tests[frozenset((x, y))].append(Asked(tuple(given), p, decision, n, sites, note_of(reason, converged=converged)))
     for asked in tests.values():
         asked.sort(key=lambda test: len(test.given))

@@ -82,7 +82,7 @@ def ci_rows(found: Discovery, tests: pl.DataFrame, shown: Sequence[bool] | None 
     seen = [True] * tests.height if shown is None else shown
     for row, visible in zip(tests.select(columns).iter_rows(), seen, strict=True):
         x, y, given, p, n, sites, informative, reason, converged, linear, method = row
-        decision = decision_of(p, found.alpha, informative=informative)
+        decision = decision_of(p, found.alpha, informative=informative and converged)
         note = note_of(reason, converged=converged, method=method)
         rows.append(
             el(
@@ -122,8 +122,8 @@ def ci_table(found: Discovery) -> Html:
 
 def decision_counts(found: Discovery) -> dict[str, int]:
     """How many tests ended in which decision."""
-    tests = found.tests.select("p_value", "informative").iter_rows()
-    decisions = [decision_of(p, found.alpha, informative=informative) for p, informative in tests]
+    tests = found.tests.select("p_value", "informative", "converged").iter_rows()
+    decisions = [decision_of(p, found.alpha, informative=informative and converged) for p, informative, converged in tests]
     return {decision: decisions.count(decision) for decision in DECISIONS}
 
 

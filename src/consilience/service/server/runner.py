@@ -29,6 +29,7 @@ from consilience.protocol.handshake import Closing, Proposal
 from consilience.secagg.ring import WORD_BYTES
 from consilience.service.contract import Contract
 from consilience.service.errors import LifeCycleError, RunCancelledError, RunInterruptedError
+from consilience.service.memory import give_back
 from consilience.service.server.hub import Hub, SocketLinks
 from consilience.service.server.metrics import Metrics
 from consilience.service.server.result_files import documents_of
@@ -107,14 +108,15 @@ class StoredTest(CITest):
     """A CI test whose results are handed to ``keep`` before anybody else sees them.
 
     With ``ahead``, the first question brings all that the data sets could be asked (up to ``max_given`` conditions): more tests, but as
-    few rounds as one batch takes, whatever the number of levels. ``check`` may raise to end the run; it is called in every round.
+    few rounds as one batch takes, whatever the number of levels. ``check`` is called in every round with the tests that are done of those
+    that were asked for together; it may raise to end the run.
     """
 
     def __init__(
         self,
         inner: CITest,
         keep: Callable[[Sequence[CIResult]], None],
-        check: Callable[[], None],
+        check: Callable[[int, int], None],
         sent: Callable[[], pl.DataFrame | None] = lambda: None,
         *,
         ahead: bool = False,
@@ -145,7 +147,7 @@ class StoredTest(CITest):
         return self._sent()
 
     def _tick(self, done: int, total: int, progress: Progress | None) -> None:
-        self._check()
+        self._check(done, total)
         if progress is not None:
             progress(done, total)
 
@@ -159,6 +161,7 @@ class Runner:
         # computes for seconds at a time, and the loop must answer heartbeats meanwhile. numpy and clingo release Python's lock.
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="run")
         self._links: dict[str, SocketLinks] = {}
+        self._asked: dict[str, tuple[int, int]] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closing = threading.Event()
 
@@ -181,6 +184,10 @@ class Runner:
     def active(self) -> int:
         """Runs under way, or waiting for their turn."""
         return len(self._links)
+
+    def asked(self, study: str) -> tuple[int, int] | None:
+        """Of the tests that a run has asked for together, and has not all got: how many are done, and how many they are."""
+        return self._asked.get(study)
 
     def event(self, study: str, kind: str, **body: Any) -> None:
         """Write down, then tell."""
@@ -250,7 +257,9 @@ class Runner:
         except Exception:  # noqa: BLE001  the thread ends here: nobody else would say it
             _log.exception("a run ended without a word to its study", extra={"study": study})
         finally:
+            give_back()  # first: the run is under way until its memory is free
             self._links.pop(study, None)
+            self._asked.pop(study, None)
 
     def _attempt(self, contract: Contract, links: SocketLinks) -> str:
         """Run a study; why it failed, or the empty string."""
@@ -295,7 +304,12 @@ class Runner:
             links.patience = settings.return_seconds
             self.event(study, "run", run=run.hex()[:8], sites=list(names))
 
+        def ticked(done: int, total: int) -> None:
+            links.check()
+            self._asked[study] = done, total
+
         def keep(results: Sequence[CIResult]) -> None:
+            self._asked.pop(study, None)
             body = {"tests": len(results), "rounds": federated.rounds}
             if self._store.runs.add_results(study, results, body):
                 self._bell.ring(study)
@@ -311,7 +325,7 @@ class Runner:
             counts = {"messages": transport.sums, "numbers": transport.numbers, "bytes": WORD_BYTES * transport.numbers, "refused": 0}
             return pl.DataFrame([{"site": name, **counts} for name in transport.names])
 
-        test = StoredTest(federated, keep, links.check, sent, ahead=ahead, max_given=settings.max_given)
+        test = StoredTest(federated, keep, ticked, sent, ahead=ahead, max_given=settings.max_given)
         found = discover(test, **discover_arguments(settings), progress=self._stage(study, links))
         documents = documents_of(found, contract, federated.participants, federated.rounds, federated.bytes)
         # One transaction: killed before it, the run is repeated from the journal; after it, there is nothing left to do. The move also

@@ -8,6 +8,7 @@ Values of the data are in memory only. What the site's folder keeps (identity, c
 ``fitting``     the study's variables beside the site's columns
 ``offer``       what a study asks a site to agree to, before and after it is proposed
 ``leaving``     what would leave the site, in words, numbers and bytes
+``dryrun``      the dry run: under way, done or failed
 ``records``     the consent and the ledger in the study's folder
 ``serverview``  the study as its server shows it
 ``session``     the agent at work: connection, questions to the owner, what it says

@@ -46,7 +46,7 @@ PROTECTED = (
 
 def document(desk: SiteDesk) -> bytes:
     """The contract, what leaves, what is learnt, limits, fingerprints and versions, as an HTML file."""
-    offer, rehearsal = desk.offer, desk.rehearsal
+    offer, rehearsal = desk.offer, desk.dry_run.found
     assert offer is not None
     assert rehearsal is not None
     assert desk.study is not None
@@ -112,7 +112,7 @@ def _withheld(desk: SiteDesk) -> Html | None:
 
 
 def _leaves(desk: SiteDesk) -> list[Html]:
-    rehearsal = desk.rehearsal
+    rehearsal = desk.dry_run.found
     assert rehearsal is not None
     rows = [
         el(

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from consilience.errors import ConsilienceError, StudyError
+from consilience.errors import StudyError
 from consilience.federation import Client
 from consilience.federation.site.ledger import LedgerLine
 from consilience.service.agent import Home, StudyFolder
@@ -15,6 +15,7 @@ from consilience.service.agent import join as enter
 from consilience.service.agent.rehearsal import rehearse
 from consilience.service.config import AgentConfig
 from consilience.service.invitation import Invitation
+from consilience.web.desk.dryrun import DryRun
 from consilience.web.desk.fitting import Match, fit
 from consilience.web.desk.leaving import Rehearsal
 from consilience.web.desk.offer import Offer
@@ -45,9 +46,7 @@ class SiteDesk:
         self.study: StudyFolder | None = None
         self.withheld: set[str] = set()
         self.shown: dict[str, Any] = {}  # the study as its server shows it
-        self.rehearsal: Rehearsal | None = None
-        self.rehearsing: asyncio.Task[None] | None = None
-        self.rehearsal_failed = ""
+        self.dry_run = DryRun()
         self.session: Session | None = None
         self._view: ServerView | None = None
         self._version = 0
@@ -70,11 +69,7 @@ class SiteDesk:
         """Something that decides what leaves the site is not what it was."""
         self._check_idle()
         self._version += 1
-        self.rehearsal = None
-        self.rehearsal_failed = ""
-        if self.rehearsing is not None:
-            self.rehearsing.cancel()
-            self.rehearsing = None
+        self.dry_run.forget()
         if self.session is not None and not self.session.active and self.session.outcome is None:
             self.session = None
 
@@ -214,24 +209,13 @@ class SiteDesk:
     # what will leave
 
     def rehearse(self) -> None:
-        """Begin the dry run; pages look whether it is done."""
-        if self.rehearsing is None:
-            self.rehearsal_failed = ""
-            self.rehearsing = asyncio.get_running_loop().create_task(self._rehearse(self._version))
+        """Begin the dry run."""
+        self.dry_run.begin(self._rehearsed)
 
-    async def _rehearse(self, version: int) -> None:
-        try:
-            shown = await self.look()
-            client = self.client()
-            ledger = await asyncio.to_thread(rehearse, client, shown)
-            if version == self._version:
-                self.rehearsal = Rehearsal(tuple(ledger.entries), self.offer)
-        except ConsilienceError as error:
-            if version == self._version:
-                self.rehearsal_failed = str(error)
-        finally:
-            if version == self._version:
-                self.rehearsing = None
+    async def _rehearsed(self) -> Rehearsal:
+        shown = await self.look()
+        ledger = await asyncio.to_thread(rehearse, self.client(), shown)
+        return Rehearsal(tuple(ledger.entries), self.offer)
 
     # consent and run
 
@@ -297,7 +281,6 @@ class SiteDesk:
 
     async def close(self) -> None:
         """The app stops: the agent's connection ends, as after a loss."""
-        if self.rehearsing is not None:
-            self.rehearsing.cancel()
+        self.dry_run.forget()
         if self.session is not None:
             await self.session.leave()

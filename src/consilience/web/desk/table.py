@@ -18,7 +18,7 @@ from consilience.data.reading import load, load_bytes, typed
 __all__ = ["MOST_BYTES", "Decision", "SiteTable", "labels_in", "listed_files", "read_file", "read_upload_bytes", "respelled"]
 
 MOST_BYTES = 1 << 30
-"""The largest file that is read: held twice while it is typed, that is what a usual machine has to spare."""
+"""The largest file that is read: held beside its table while that is typed, it is what a usual machine has to spare."""
 MOST_CELLS = 200_000_000
 MOST_UNPACKED = 4 << 30
 MOST_FILES = 500
@@ -64,14 +64,14 @@ def read_file(path: Path) -> pl.DataFrame:
     return load(path, "this site")
 
 
-def read_upload_bytes(content: bytes | bytearray, name: str) -> pl.DataFrame:
+def read_upload_bytes(content: bytes, name: str) -> pl.DataFrame:
     """A table from an upload."""
     if name.lower().endswith(".parquet"):
         _check_parquet(content, name)
-    return load_bytes(bytes(content), name, "this site")
+    return load_bytes(content, name, "this site")
 
 
-def _check_parquet(content: bytes | bytearray | mmap.mmap, name: str) -> None:
+def _check_parquet(content: bytes | mmap.mmap, name: str) -> None:
     found = parquet_size(content)
     if found.cells > MOST_CELLS or found.unpacked > MOST_UNPACKED:
         raise ReadError(

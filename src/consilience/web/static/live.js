@@ -54,9 +54,15 @@ function connect(address) {
     source.close();
     location.assign(new URL(target, location.href).pathname);
   });
+  handle("done", (target, html) => {
+    source.close();
+    say(pieces(html).textContent);
+  });
   source.onopen = () => say("");
   source.onerror = () => say("The connection to this page has ended; it is being made again.");
   addEventListener("pagehide", () => source.close(), { once: true });
+  // a form that was sent leads to a page of its own: news of what it did must not lead elsewhere first
+  addEventListener("submit", () => source.close(), { once: true });
 }
 
 if (root) {

@@ -12,7 +12,7 @@ from consilience.graph import PAG
 from consilience.iod import Discovery
 from tests.data.real_tables import RealStudy
 from tests.iod.cases import oracle_of, random_case
-from tests.iod.report.helpers import found_of, result
+from tests.iod.report.helpers import HOSTILE, found_of, hostile, result
 
 __all__ = ["HOSTILE", "contradictory", "cut", "hostile", "many_pairs", "nothing", "oracle", "real"]
 
@@ -46,30 +46,6 @@ def nothing() -> Discovery:
     """Nothing was tested, and time ran out before anything was found."""
     found = found_of([], ["ABC", "BCD"], [])
     return replace(found, complete=False, summary=type(found.summary).of([], "ABCD", complete=False))
-
-
-HOSTILE = [
-    "<script>alert(1)</script>",
-    "\"&'",
-    "</svg></td></section>",
-    "' onload=alert(1) x='",
-    "</script><!--",
-    "{{ 7*7 }}{% x %}",
-    "גיל",
-    "🧪👩‍⚕️",
-    "x" * 400,
-    "a, b; c",
-    "\x00\x07",
-]
-
-
-def hostile() -> Discovery:
-    marks = np.zeros((len(HOSTILE), len(HOSTILE)), dtype=int)
-    for k in range(len(HOSTILE) - 1):
-        marks[k, k + 1], marks[k + 1, k] = 2, 1 + k % 3
-    pags = [PAG.from_matrix(marks, HOSTILE), PAG.from_matrix(np.zeros_like(marks), HOSTILE)]
-    results = [replace(result(x, y, HOSTILE[:1], 0.5), reason="<img src=x onerror=alert(1)>") for x in HOSTILE[1:3] for y in HOSTILE[3:]]
-    return found_of(pags, [HOSTILE, HOSTILE[:4]], results)
 
 
 def many_pairs(count: int) -> Discovery:

@@ -52,6 +52,7 @@ def test_what_is_typed_is_not_lost_when_rows_and_sets_are_added(ada: Browser) ->
         ({"name-0": "A", "kind-0": "ordinal"}, "levels-0", "name its levels"),
         ({"name-0": "A", "kind-0": "ordinal", "levels-0": '"I'}, "levels-0", "quotation marks"),
         ({"name-0": "A", "levels-0": "I, II"}, "levels-0", "is continuous and has no levels"),
+        ({"name-0": "A", "kind-0": "count", "levels-0": "1, 2"}, "levels-0", "is a count and has no levels"),
         ({"name-0": "A", "in-0": "7"}, "in-0-0", "is in no set"),
         ({"name-0": "", "levels-0": "I, II"}, "name-0", "levels and no name"),
         ({"name-0": "A", "kind-0": "nonsense"}, "kind-0", "is one of continuous"),
@@ -70,8 +71,9 @@ def test_what_is_wrong_is_said_at_the_field(ada: Browser, fields: dict[str, str]
 
 
 def test_a_form_of_variables_is_read_as_it_was_written() -> None:
-    specs = [VariableSpec("age", Kind.CONTINUOUS), VariableSpec("stage", Kind.ORDINAL, ("I", "II, late", 'a "b"'))]
-    sets = [["age", "stage"], ["stage"]]
+    numbers = [VariableSpec("age", Kind.CONTINUOUS), VariableSpec("visits", Kind.COUNT)]
+    specs = [*numbers, VariableSpec("stage", Kind.ORDINAL, ("I", "II, late", 'a "b"'))]
+    sets = [["age", "visits", "stage"], ["stage"]]
     assert VariablesForm.of_study(specs, sets).read() == (specs, sets, [])
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from consilience.secagg import Identity
@@ -50,6 +52,14 @@ def test_from_a_new_study_to_a_cancelled_one(ada: Browser) -> None:
     waiting = words(ada.get(f"{page}/progress"))
     assert "Every site's owner is asked for consent" in waiting
     assert "waiting for the sites' consent: marburg, muenster" in waiting
+    assert "2 sites are not connected marburg muenster Nothing is lost: they are asked for consent when they connect." in waiting
+    runner = ada.client.app.state.services.runner  # type: ignore[attr-defined]
+    runner.event(study, "run", sites=["marburg", "muenster"])
+    runner.event(study, "lost", site="marburg", reason="the connection ended")
+    begun = words(ada.get(f"{page}/progress"))
+    assert re.search(r"marburg ?, since \d+ \w+ \d{4}, \d\d:\d\d UTC", begun)
+    assert "it waits 15 min at most for these sites to come back, and goes on where it was. After that it stops without a result." in begun
+    assert "The study’s owner can ask the sites to come back, or cancel the study. Tests that are done are kept." in begun
     assert ada.act(study, "cancel").status_code == 303
     assert "cancelled Its owner ended it." in words(ada.get(page))
     ended = words(ada.get(f"{page}/progress"))

@@ -65,32 +65,41 @@ def test_a_page_follows_a_run_to_its_end(tmp_path: Path) -> None:
         for agent in agents:
             agent.start()
         until(lambda: all(site["connected"] for site in server.do("GET", f"/studies/{study}")["sites"]))
-        page = client.get(f"/studies/{study}")
-        form = CSRF.search(page.text)
-        assert form is not None
-        assert client.post(f"/studies/{study}/start", data={"csrf": form[1]}).headers["location"] == f"/studies/{study}/progress"
-        kinds, last, seen, leads = [], "", list[int](), list[bool]()
-        with client.stream("GET", f"/studies/{study}/live", timeout=60.0) as reply:
+        page = client.get(f"/studies/{study}/progress")
+        live = re.search(r'data-live="([^"]+)"', page.text)
+        assert live is not None
+        assert "Cancel the study" in page.text
+        kinds, targets, last, seen, leads = [], list[str](), "", list[int](), list[bool]()
+        with client.stream("GET", live[1], timeout=60.0) as reply:  # opened before the run begins: one page follows all of it
             assert reply.headers["content-type"].startswith("text/event-stream")
             assert "default-src 'none'" in reply.headers["content-security-policy"]
+            with logged_in(server.url, server.ca) as other:
+                form = CSRF.search(other.get(f"/studies/{study}").text)
+                assert form is not None
+                assert other.post(f"/studies/{study}/start", data={"csrf": form[1]}).headers["location"] == f"/studies/{study}/progress"
             for line in reply.iter_lines():
                 if line.startswith("event: "):
                     kinds.append(line[7:])
                 elif line.startswith("id: "):
                     seen.append(int(line[4:]))
                 elif line.startswith("data: "):
-                    last = json.loads(line[6:])["target"] if kinds[-1] == "go" else json.loads(line[6:])["html"]
+                    told = json.loads(line[6:])
+                    targets.append(told["target"])
+                    last = told["html"]
                     if "is asked for consent" in last or "has agreed to the contract" in last:
                         leads.append("has agreed to the contract" in last)
-        assert leads[0] is False
         assert True in leads, "the page says that all have agreed when they have"
-        assert leads == sorted(leads)
-        assert (set(kinds), last) == ({"replace", "go"}, f"/studies/{study}")
+        assert leads == sorted(leads), "and not before"
+        assert kinds == ["replace"] * (len(kinds) - 1) + ["done"], "no page is loaded anew, neither at the start nor at the end"
+        assert targets[-4:] == ["board", "steps", "actions", ""]
+        assert last == "The study is finished; nothing more will change here."
         assert seen == sorted(seen)
         assert server.wait(study) == "finished"
         result = client.get(f"/studies/{study}/result")
         assert result.status_code == 200
         shown = client.get(f"/studies/{study}/progress").text
+        assert "See the result" in shown
+        assert "Cancel the study" not in shown
         assert int(re.findall(r"<strong>(\d+)</strong>tests done", shown)[0]) == len(server.result(study)["tests"])
         for agent in agents:
             agent.wait()

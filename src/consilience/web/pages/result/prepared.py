@@ -19,6 +19,7 @@ from consilience.graph.drawing.svg import Positions
 from consilience.iod.discovery import Discovery
 from consilience.iod.report.graphs import common_positions
 from consilience.iod.report.pairs import Pairs
+from consilience.service.memory import give_back
 from consilience.web.pages.result.choice import Choice, choose
 from consilience.web.pages.result.source import ResultSource
 from consilience.web.pages.result.view import View
@@ -153,6 +154,7 @@ class Desk:
     def _redecided(self, own: Prepared, alpha: float) -> Prepared:
         limit = own.found.settings.get("time_limit")
         found = own.found.redecide(alpha=alpha, time_limit=min(self.seconds, limit or self.seconds))
+        give_back()  # a search takes hundreds of megabytes, and its result a few
         again = Prepared(found, own.found)
         again.__dict__["positions"] = own.positions  # the layout is the study's, and takes longest
         return _warmed(again)

@@ -10,7 +10,8 @@ from threading import Lock
 from consilience.service.server.services import Services
 from consilience.service.store import Event, State, StudyRow
 from consilience.web.pages.server.event_words import CHATTER, stamp, words_of
-from consilience.web.pages.server.life import COLOURS, meaning_of
+from consilience.web.pages.server.life import COLOURS, meaning_of, steps
+from consilience.web.pages.server.visit import HOME
 from consilience.web.rendering import fragment
 
 __all__ = ["Board", "Boards", "Standing"]
@@ -33,6 +34,7 @@ class Board:
     stage: str = ""
     began: float = 0.0
     latest: float = 0.0
+    lost: dict[str, float] = field(default_factory=dict)
     lines: deque[tuple[str, str]] = field(default_factory=lambda: deque(maxlen=LINES))
 
     def add(self, event: Event) -> None:
@@ -44,18 +46,26 @@ class Board:
             self.stage = str(event.body.get("words", ""))
         elif event.kind == "run":
             self.began = self.began or event.time
+        if event.kind == "lost":
+            self.lost[str(event.body.get("site", ""))] = event.time
+        elif event.kind == "connected":
+            self.lost.pop(str(event.body.get("site", "")), None)
         if event.kind not in CHATTER:
             self.lines.appendleft((stamp(event.time), words_of(event)))
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A study at one moment, as its page shows it: up to which event, in which state, the page's live part as HTML, and when that was."""
+    """A study at one moment, as its page shows it: up to which event, in which state, the page's live part as HTML, and when that was.
+
+    ``steps`` is what the page's side shows to an owner.
+    """
 
     number: int
     state: State
     html: str
     at: float = 0.0
+    steps: str = ""
 
 
 class Boards:
@@ -80,7 +90,8 @@ class Boards:
                     for event in found:
                         board.add(event)
                 if known is None or known.number != board.number or known.state is not row.state or _ticks(known, now):
-                    known = Standing(board.number, row.state, self._html(row, board), now)
+                    around = fragment("steps.html", steps=steps(row, f"{HOME}/{row.id}/progress"))
+                    known = Standing(board.number, row.state, self._html(row, board), now, around)
             self._boards[study] = board, known, then
             if len(self._boards) > MOST_BOARDS:
                 self._boards.popitem(last=False)
@@ -92,7 +103,11 @@ class Boards:
         tests = self._services.store.runs.count_results(row.id)
         until = self._services.clock() if row.state is State.RUNNING else board.latest
         meaning = meaning_of(row.state, agreed=bool(board.began) or all(consented for *_, consented in sites))
-        around = {"board": board, "study": row, "colour": COLOURS[row.state], "meaning": meaning}
+        gone = [(name, board.lost.get(name, 0.0)) for name, here, _ in sites if not here] if row.state is State.RUNNING else []
+        settings = row.contract.settings if row.contract is not None else row.settings
+        asked = self._services.runner.asked(row.id) if row.state is State.RUNNING else None
+        now = {"gone": gone, "settings": settings, "asked": asked}
+        around = now | {"board": board, "study": row, "colour": COLOURS[row.state], "meaning": meaning}
         return fragment("server/board.html", sites=sites, tests=tests, until=until, **around)
 
 

@@ -106,7 +106,7 @@ async def file_sent(request: Request) -> Response:
         )
     except TooLargeError as error:
         return await run_in_threadpool(_file, visit, [Trouble("upload", f"{error} No study file is so long.")], 413)
-    return await run_in_threadpool(_take_file, visit, upload.form.text("text", MOST_FILE), upload.name, bytes(upload.content))
+    return await run_in_threadpool(_take_file, visit, upload.form.text("text", MOST_FILE), upload.name, upload.content)
 
 
 def _take_file(visit: Visit, text: str, name: str, content: bytes) -> Response:

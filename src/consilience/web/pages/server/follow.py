@@ -69,18 +69,30 @@ async def events_of(
                 return
             if standing.number > after or (standing.state is State.RUNNING and standing.at > shown):
                 after, shown = max(after, standing.number), standing.at
-                told = [("board", standing.html)] if parts is None else await run_in_threadpool(parts, visit, standing)
+                told = _shared(visit, standing, state) if parts is None else await run_in_threadpool(parts, visit, standing)
                 for target, html in told:
                     yield Event("replace", target, html, after)
-            if state is not None and standing.state is not state:  # a page of another state: its words and its buttons are others
-                yield Event("go", f"{HOME}/{study}", number=after)
+            if parts is not None and state is not None and standing.state is not state:  # its words and its buttons are others
+                yield Event("go", f"{HOME}/{study}{'/progress' if standing.state is State.RUNNING else ''}", number=after)
                 return
             if standing.state.is_over:
+                yield Event("done", "", f"The study is {standing.state.value}; nothing more will change here.", after)
                 return
             state, latest = standing.state, standing.at
             standing = await feed.next()
             while standing is not None and standing.at < latest:  # from a look that began before this page's own
                 standing = await feed.next()
+
+
+def _shared(visit: Visit, standing: Standing, before: State | None) -> list[tuple[str, str]]:
+    """What all pages that follow a run show alike. They stay open when it begins and when it ends: to load two hundred pages anew, in the
+    moment in which the result is written, takes a server many seconds.
+    """
+    told = [("board", standing.html)]
+    if standing.state is not before:
+        told += [("steps", standing.steps)] if visit.owner else []
+        told += [("actions", "")] if standing.state.is_over else []  # there is nothing to cancel any more
+    return told
 
 
 def _may_look(visit: Visit, study: str) -> bool:

@@ -21,7 +21,7 @@ KINDS = (
     (
         Kind.COUNT.value,
         "Count",
-        "How often something happened, such as visits or falls: whole numbers from 0. Values never decide it: choose it yourself.",
+        "How often something happened, such as visits or falls: whole numbers from 0. Never decided from the values, so choose it.",
     ),
     (Kind.BINARY.value, "Binary", "Two levels, such as yes and no."),
     (Kind.ORDINAL.value, "Ordinal", "Levels with an order, such as stages."),

@@ -80,7 +80,7 @@ def tasks_of(desk: SiteDesk) -> list[Task]:
     else:
         tasks.append(Task("Fit", "/fit", hint, *(("Done", "good") if desk.fit_confirmed else ("To do", "busy"))))
     hint = "A dry run: see in words and numbers what would leave this site."
-    done = desk.rehearsal is not None
+    done = desk.dry_run.found is not None
     state = ("Done", "good") if done else ("To do", "busy")
     tasks.append(
         Task("What will leave", "/leaving", hint, *state)

@@ -40,7 +40,7 @@ def _ready(desk: SiteDesk) -> bool:
     """Asked by the agent, or after a dry run of what is offered now; a study without a schema has nothing to rehearse."""
     if desk.session is not None and desk.session.pending is not None:
         return True
-    return desk.offer is None or desk.rehearsal is not None
+    return desk.offer is None or desk.dry_run.found is not None
 
 
 def _asked(desk: SiteDesk) -> tuple[Offer | None, list[str]]:
@@ -51,8 +51,8 @@ def _asked(desk: SiteDesk) -> tuple[Offer | None, list[str]]:
         before = session.agreed
         return offer, differences(before, offer) if offer is not None and before is not None else []
     offer = desk.offer
-    if offer is not None and desk.rehearsal is not None and isinstance(desk.rehearsal.of, Offer) and desk.rehearsal.of != offer:
-        return offer, differences(desk.rehearsal.of, offer)
+    if offer is not None and desk.dry_run.found is not None and isinstance(desk.dry_run.found.of, Offer) and desk.dry_run.found.of != offer:
+        return offer, differences(desk.dry_run.found.of, offer)
     return offer, []
 
 

@@ -25,7 +25,7 @@ async def show(request: Request) -> Response:
     desk = desk_of(request)
     if desk.offer is None or not desk.fit_confirmed:
         return see("/fit")
-    rehearsal = desk.rehearsal
+    rehearsal = desk.dry_run.found
     kinds = kinds_of(rehearsal.lines) if rehearsal else []
     return page(
         request,
@@ -35,8 +35,8 @@ async def show(request: Request) -> Response:
         rehearsal=rehearsal,
         kinds=kinds,
         lines=rehearsal.lines[:MOST_LINES] if rehearsal else (),
-        busy=desk.rehearsing is not None,
-        failed=desk.rehearsal_failed,
+        busy=desk.dry_run.busy,
+        failed=desk.dry_run.failed,
     )
 
 
@@ -47,8 +47,7 @@ async def rehearse(request: Request) -> Response:
     if desk.offer is None or not desk.fit_confirmed or not desk.fits():
         return see("/fit")
     desk.rehearse()
-    if desk.rehearsing is not None:
-        await asyncio.wait([desk.rehearsing], timeout=PATIENCE_SECONDS)
+    await desk.dry_run.wait(PATIENCE_SECONDS)
     return see("/leaving")
 
 
@@ -57,7 +56,7 @@ async def events(request: Request) -> Response:
     desk = desk_of(request)
 
     async def found() -> AsyncIterator[Event]:
-        while desk.rehearsing is not None:
+        while desk.dry_run.busy:
             await asyncio.sleep(0.3)
         yield Event("go", "/leaving")
 
@@ -68,7 +67,7 @@ async def events(request: Request) -> Response:
 async def download(request: Request) -> Response:
     """The document."""
     desk = desk_of(request)
-    if desk.offer is None or desk.rehearsal is None:
+    if desk.offer is None or desk.dry_run.found is None:
         return see("/leaving")
     headers = {"Content-Disposition": f'attachment; filename="consilience-{desk.offer.study}-data-protection.html"'}
     return Response(document(desk), media_type="text/html; charset=utf-8", headers=headers)

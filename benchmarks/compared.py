@@ -1,0 +1,102 @@
+"""The tests that calibration and power compare, each as a function from data to a p-value.
+
+The federated ones run the same exchanges as :class:`consilience.Server`, over the same desks of sites, but without keys, masks and ledgers:
+masking changes sums by less than 2⁻⁶⁰, and thousands of replications must not pay for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience.citest.question import Question
+from consilience.data.kinds import Kind, Variable
+from consilience.data.schema import Schema
+from consilience.data.table import Table
+from consilience.federation.federated import FederatedTest
+from consilience.federation.site.own_tests import desk_for
+from consilience.federation.transport.base import Transport
+from consilience.protocol.catalogue import AnyRequest
+from consilience.protocol.messages import Announced
+from consilience.settings import settings_of, terms_of
+from consilience.settings.choices import Method, SiteEffects
+from consilience.simulate.violations import Drawn
+
+KCI_LARGEST, KCI_SHARE = 400, 10
+
+
+class Summed(Transport):
+    """Every desk's answer, added up."""
+
+    def __init__(self, tables: Sequence[Table]) -> None:
+        self._desks = [desk_for(table) for table in tables]
+
+    def ask(self, request: AnyRequest, announced: Sequence[Announced]) -> NDArray[np.float64]:
+        """One round."""
+        self.rounds += 1
+        total: NDArray[np.float64] = np.sum([desk.answer(request, site) for site, desk in enumerate(self._desks)], axis=0)
+        return total
+
+    def drop(self, client: str) -> None:
+        """Nobody leaves."""
+        raise NotImplementedError
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Numbers will do."""
+        return tuple(str(i) for i in range(len(self._desks)))
+
+
+def federated(data: Drawn, **settings: Any) -> float:
+    """The p-value of a federated test; 1 where it says that it cannot tell."""
+    known = {kind.value for kind in Kind}
+    kinds = {name: Kind(kind if kind in known else "continuous") for name, kind in data.kinds.items()}
+    levels = {name: data.levels.get(name, range(2)) for name, kind in kinds.items() if kind.is_discrete}
+    schema = Schema([Variable(name, kind, tuple(str(level) for level in levels.get(name, ()))) for name, kind in kinds.items()])
+    terms = terms_of(settings_of(**settings), masking=False)
+    cluster = {"cluster": settings["cluster"]} if "cluster" in settings else {}
+    tables = [Table(frame, schema, name, **cluster) for name, frame in data.frames.items()]
+    test = FederatedTest(schema, terms, [frozenset(schema)] * len(tables), Summed(tables))
+    (found,) = test.answer([Question("X", "Y", data.given)])
+    return found.p_value if found.informative else 1.0
+
+
+def residual(data: Drawn, **settings: Any) -> float:
+    """The test of residuals, told of wards where there are any."""
+    return federated(data, method="residual", **settings, **({"cluster": data.cluster} if data.cluster else {}))
+
+
+def kci(data: Drawn) -> float:
+    """The kernel test of causal-learn on the pooled rows, given Z and indicators of the sites."""
+    from causallearn.utils.cit import CIT  # noqa: PLC0415 - it takes seconds to load, and only one method needs it
+
+    site = np.repeat(np.arange(len(data.frames)), [frame.height for frame in data.frames.values()])
+    pooled = [np.concatenate([frame[name].to_numpy() for frame in data.frames.values()]) for name in ("X", "Y", *data.given)]
+    table = np.column_stack([*pooled, site[:, None] == np.arange(1, len(data.frames))]).astype(float)
+    return float(CIT(table, "kci")(0, 1, list(range(2, table.shape[1]))))
+
+
+METHODS: dict[str, Callable[[Drawn], float]] = {
+    "fedci": federated,
+    "residual": residual,
+    "smooth": lambda data: residual(data, alternatives="smooth"),
+    "random": lambda data: federated(data, site_effects="random"),
+    "fisher": lambda data: federated(data, method="fisher"),
+    "kci": kci,
+}
+
+
+def available() -> list[str]:
+    """The methods that this version has."""
+    has = {name: "residual" in tuple(Method) for name in ("residual", "smooth")} | {"random": "random" in tuple(SiteEffects)}
+    return [name for name in METHODS if has.get(name, True)]
+
+
+def replications(method: str, n: int, wanted: int) -> int:
+    """How many replications a method does."""
+    if method != "kci":
+        return wanted
+    return wanted // KCI_SHARE if n <= KCI_LARGEST else 0

@@ -1,0 +1,96 @@
+"""A site's marginal log-likelihood with a vector of random shifts, by Laplace's approximation: the multinomial model.
+
+Every level has a random effect of the site, u_l ~ N(0, s²), the first one too. The L - 1 logits against the first level then shift by
+u_l - u_0 = s C z with z standard normal and C Cᵀ = I + 11ᵀ. So there is one standard deviation, and the model is the same whichever
+level comes first; independent shifts of the logits would make the answer depend on the order of the levels.
+
+With ẑ the mode of ℓ(a + s C z) - z²/2 and M = I + s² CᵀHC there (H the information of the intercepts)::
+
+    Λ = ℓ(a + s C ẑ) - ẑ²/2 - ½ log det M
+
+Its gradient is exact. The logarithm depends on the linear predictors through H; with B = s² C M⁻¹ Cᵀ and probabilities π of a row its
+derivative by them is -½ π ∘ (c - cᵀπ), c = diag B - 2 B π. The information of all but s leaves out how the logarithm bends, which is of the
+order 1/n; that of s is a difference of two gradients. Steps are then a little off Newton's, and the maximum is the right one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from consilience.glm.kernel import Floats, RowTerms
+from consilience.glm.layout import Total
+from consilience.glm.multinomial import Multinomial
+
+__all__ = ["laplace_marginal"]
+
+MOST_STEPS = 100
+"""Of the search for the mode; five are many."""
+LONGEST_STEP = 5.0
+"""Most that one step moves a linear predictor, as in :data:`consilience.glm.site_effects.LONGEST_STEP`."""
+CLOSE = 1e-11
+"""A search ends with a step below this, in posterior standard deviations. Its square is the error of Λ, itself that of the gradient."""
+APART = 1e-4
+"""Between the two gradients whose difference is the information about s: an error of 1e-8 of it, which only steers."""
+
+
+def laplace_marginal(kernel: Multinomial, beta: Floats) -> Total:
+    """Log-likelihood, score and (nearly) the information at (shared, intercepts, s)."""
+    size, d = len(beta), kernel.n_intercepts
+    p = kernel.n_shared
+    root: Floats = np.linalg.cholesky(np.eye(d) + 1.0).astype(np.float64, copy=False)
+    eta = kernel.linear(beta[:p])
+    value, score, info, z = _laplace(kernel, eta, beta, root, np.zeros(d))
+    apart = np.zeros(size)
+    apart[-1] = APART
+    above = _laplace(kernel, eta, beta + apart, root, z)[1]
+    below = _laplace(kernel, eta, beta - apart, root, z)[1]
+    whole = np.empty((size, size))
+    whole[:-1, :-1] = info
+    whole[:, -1] = whole[-1, :] = (below - above) / (2.0 * APART)
+    return Total(False, value, 0.0, 0.0, score, whole)
+
+
+def _laplace(kernel: Multinomial, eta: Floats, beta: Floats, root: Floats, z: Floats) -> tuple[float, Floats, Floats, Floats]:
+    """Λ, its gradient, the information of all but s, and the mode; the search for it begins at ``z``."""
+    p, s = kernel.n_shared, float(beta[-1])
+    shared, a = beta[:p], beta[p:-1]
+    spread = s * root
+    z, terms = _mode(kernel, eta, shared, a, spread, z)
+    g, h = kernel.intercept_terms(terms)
+    m = np.eye(len(z)) + spread.T @ h @ spread
+    inverse = np.linalg.inv(m)
+    b = spread @ inverse @ spread.T
+    value = terms.loglik - 0.5 * float(z @ z) - 0.5 * float(np.linalg.slogdet(m)[1])
+    full = kernel.full(terms)
+    to_intercepts = full.info[:, p:]
+    bend = kernel.bend(terms, b)
+    follow = b @ bend[p:]
+    score = np.empty(len(beta))
+    score[:-1] = full.score + bend - to_intercepts @ follow
+    along = root @ z
+    moved = inverse @ (root.T @ g - spread.T @ h @ along)  # how the mode moves with s
+    explicit = float(np.sum(inverse * (root.T @ h @ spread).T))
+    score[-1] = float((g + bend[p:]) @ along) - explicit + float((spread @ moved) @ bend[p:])
+    return value, score, full.info - to_intercepts @ b @ to_intercepts.T, z
+
+
+def _mode(kernel: Multinomial, eta: Floats, shared: Floats, a: Floats, spread: Floats, z: Floats) -> tuple[Floats, RowTerms]:
+    """Newton with halving; the function is concave, and never steeper than its own normal part."""
+    terms = kernel.rows(eta, shared, a + spread @ z)
+    for _ in range(MOST_STEPS):
+        g, h = kernel.intercept_terms(terms)
+        m = np.eye(len(z)) + spread.T @ h @ spread
+        step = np.linalg.solve(m, spread.T @ g - z)
+        size = float(np.sqrt(step @ m @ step))
+        if size <= CLOSE:
+            break
+        reach = float(np.max(np.abs(spread @ step), initial=0.0))
+        step = step * min(1.0, LONGEST_STEP / reach) if reach > 0.0 else step
+        height = terms.loglik - 0.5 * float(z @ z)
+        while True:
+            trial = kernel.rows(eta, shared, a + spread @ (z + step))
+            if trial.loglik - 0.5 * float((z + step) @ (z + step)) >= height - 1e-12 * (1.0 + abs(height)) or size < 1e-6:
+                break
+            step, size = 0.5 * step, 0.5 * size
+        z, terms = z + step, trial
+    return z, terms

@@ -1,0 +1,143 @@
+"""Residual sums of Gaussian models at given slopes: asked where cross-products have lost the digits that matter."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from consilience.data.design import Coding, ModelSpec, n_columns, residual_sums
+from consilience.data.schema import Schema
+from consilience.glm.kernel import Floats
+from consilience.protocol.desk import Desk
+from consilience.protocol.errors import OutsideSchemaError, RepeatedQuestionError, WrongShapeError
+from consilience.protocol.framing import encode
+from consilience.protocol.guard import Guard
+from consilience.protocol.history import Points
+from consilience.protocol.request import Request, VariableSet
+from consilience.settings.choices import Method
+from consilience.wording import counted
+
+__all__ = ["LineAsk", "LineSums", "Refit"]
+
+
+class LineAsk(msgspec.Struct, frozen=True):
+    """One Gaussian model at given slopes. ``keep`` are its estimable columns; slopes travel as little-endian doubles."""
+
+    response: str
+    predictors: tuple[str, ...]
+    sample: VariableSet
+    keep: tuple[int, ...]
+    slopes: bytes
+
+    @staticmethod
+    def of(model: ModelSpec, keep: tuple[int, ...], slopes: Floats) -> LineAsk:
+        """A model at slopes."""
+        return LineAsk(model.response, model.predictors, model.sample, keep, np.ascontiguousarray(slopes, dtype="<f8").tobytes())
+
+    @property
+    def spec(self) -> ModelSpec:
+        """The model without its slopes."""
+        return ModelSpec(self.response, self.predictors, self.sample)
+
+    @property
+    def point(self) -> Floats:
+        """The slopes as an array."""
+        return np.frombuffer(self.slopes, dtype="<f8")
+
+    @property
+    def digest(self) -> bytes:
+        """What a site remembers of an answered point, with one way of writing zero."""
+        plain = msgspec.structs.replace(self, slopes=(self.point + 0.0).tobytes())
+        return sha256(b"refit" + encode(plain)).digest()[:16]
+
+
+class LineSums(NamedTuple):
+    """Summed squares of the residuals r, their products with the columns, and, about common locations, the sums of both."""
+
+    squares: float
+    products: Floats
+    total: float
+    columns: Floats
+
+
+class Refit(Request, frozen=True, tag="refit"):
+    """Per model Σr², X'r, Σr and ΣX at its slopes. All are functions of cross-products that were summed before, with more digits."""
+
+    models: tuple[LineAsk, ...]
+    exponents: dict[str, int]
+    locations: dict[str, float] | None = None
+
+    def length(self, schema: Schema) -> int:
+        """Two numbers a model, and two a column."""
+        return sum(2 + 2 * len(model.keep) for model in self.models)
+
+    def samples(self) -> tuple[VariableSet, ...]:
+        """The samples of the models, each once."""
+        return tuple(dict.fromkeys(model.sample for model in self.models))
+
+    def check(self, guard: Guard) -> None:
+        """As for cross-products of the same sets; and no point twice with fewer sites."""
+        for model in self.models:
+            _check(model, guard)
+        guard.not_too_large(self.samples())
+        guard.is_method(Method.FEDCI)
+        guard.moves_columns(moved=self.locations is not None)
+        for variables in self.samples():
+            guard.allows_sum(variables)
+        guard.keeps_units(self.exponents)
+        guard.keeps_locations(self.locations)
+        answered, digests = guard.history.answered, dict.fromkeys(model.digest for model in self.models)
+        if any(guard.members < answered[digest] for digest in digests if digest in answered):
+            raise RepeatedQuestionError("A model was answered at these slopes with more sites; the difference would be the missing site's.")
+        new = tuple(digest for digest in digests if digest not in answered)
+        if new:
+            guard.history.take(Points(new, tuple(sorted(guard.members))))
+
+    def answer(self, desk: Desk, site: int) -> Floats:
+        """Every model at its slopes, on this site's rows; zeros for a sample it does not hold."""
+        table, coding = desk.table, Coding(self.exponents, self.locations)
+        parts: list[Floats] = [np.empty(0)]
+        for model in self.models:
+            if table.holds(model.sample):
+                parts.append(residual_sums(table, model.spec, model.keep, model.point, coding))
+            else:
+                parts.append(np.zeros(2 + 2 * len(model.keep)))
+        return np.concatenate(parts)
+
+    def read(self, total: Floats, schema: Schema) -> list[LineSums]:
+        """The sums of the models, in their order."""
+        found, position = list[LineSums](), 0
+        for model in self.models:
+            p = len(model.keep)
+            part = total[position : position + 2 + 2 * p]
+            found.append(LineSums(float(part[0]), part[2 : 2 + p], float(part[1]), part[2 + p :]))
+            position += 2 + 2 * p
+        return found
+
+    def words(self) -> str:
+        """What is asked for, in words.
+
+        >>> Refit((LineAsk("A", ("B",), ("A", "B"), (0,), bytes(8)),), {}).words()
+        'sums of squared residuals, and of their products with columns, of 1 linear model of A'
+        """
+        responses, models = ", ".join(sorted({model.response for model in self.models})), counted(len(self.models), "linear model")
+        return f"sums of squared residuals, and of their products with columns, of {models} of {responses or 'nothing'}"
+
+
+def _check(model: LineAsk, guard: Guard) -> None:
+    guard.knows((model.response, *model.predictors))
+    guard.knows(model.sample)
+    guard.knows_numbers((model.response,))
+    if list(model.sample) != sorted(model.sample) or list(model.predictors) != sorted(model.predictors):
+        raise OutsideSchemaError(f"The variables of a model must be sorted; got {', '.join((*model.predictors, *model.sample))}.")
+    if not set(model.sample) >= {model.response, *model.predictors}:
+        raise OutsideSchemaError(f"A model's sample must be complete on its variables; got {', '.join(model.sample)}.")
+    width = n_columns(guard.table.schema, model.predictors)
+    increasing = all(a < b for a, b in zip(model.keep, model.keep[1:], strict=False))
+    if not increasing or (model.keep and not 0 <= model.keep[0] <= model.keep[-1] < width):
+        raise WrongShapeError(f"The predictors {', '.join(model.predictors)} have {width} columns; got the choice {list(model.keep)}.")
+    if len(model.slopes) != 8 * len(model.keep) or not np.isfinite(model.point).all():
+        raise WrongShapeError(f"The model of {model.response} has {len(model.keep)} slopes, all finite; got {len(model.slopes) / 8:g}.")

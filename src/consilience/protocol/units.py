@@ -1,0 +1,88 @@
+"""Units that do not go together: the most likely reason why a site's number does not fit the ring."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from consilience.data.table import Table
+from consilience.glm.kernel import Floats
+
+__all__ = ["Misfit", "misfit", "near", "spread"]
+
+FAR = 1000.0
+"""Distances between quartiles beyond which a value has no part in a location. Laws with tails as heavy as that have no location to lose."""
+FARTHEST = 2.0**-20
+"""The part of the farthest value in a spread. Sums of squares must stay below 2⁵⁸ or so: a value of 2²⁰ units, or of 2²⁴ since units are
+rounded, may then occur a thousand times. The squares of the others are small in such a unit, but the ring has 64 bits below one: beside a
+value 10¹² standard deviations away they keep some 16 of them a row."""
+SUSPECT = 16
+"""Powers of two that a site's spread may lie above the study's common unit before it is named. Squares are then 2³² times as large."""
+
+
+def spread(values: Floats) -> float:
+    """How widely numbers lie, for a choice of unit: missing ones, and those far outside, have next to no part in it.
+
+    Three quarters of the distance between the quartiles, which is the standard deviation of normal data, or the standard deviation where
+    half of the values are one. A value far outside, such as a sentinel for "missing", may be in rows that no test has; it counts for a
+    millionth, so that its square still fits the ring if a test does have it. Exactly zero for a constant.
+
+    >>> spread(np.array([0.1, 0.1, 0.1, np.nan])), round(spread(np.array([1.0, 2.0, 3.0, 4.0, 5.0, 1e12])) / 1e6, 2)
+    (0.0, 0.95)
+    """
+    known = values[~np.isnan(values)]
+    if len(known) == 0 or known.min() == known.max():
+        return 0.0
+    middle, quartiles = _quartiles(known)
+    farthest = float(np.max(np.abs(known - middle)))
+    return max(0.75 * quartiles, farthest * FARTHEST) if quartiles > 0.0 else float(known.std())
+
+
+def near(values: Floats) -> Floats:
+    """The values that are not missing and not far outside, from which a location can be told.
+
+    >>> near(np.array([1.0, 2.0, np.nan, 3.0, 4.0, 5.0, 1e12])).tolist()
+    [1.0, 2.0, 3.0, 4.0, 5.0]
+    """
+    known: Floats = values[~np.isnan(values)]
+    if len(known) == 0:
+        return known
+    middle, quartiles = _quartiles(known)
+    return known[np.abs(known - middle) <= FAR * quartiles] if quartiles > 0.0 else known
+
+
+def _quartiles(known: Floats) -> tuple[float, float]:
+    """The median, and the distance between the quartiles."""
+    low, middle, high = np.quantile(known, (0.25, 0.5, 0.75))
+    return float(middle), float(high - low)
+
+
+class Misfit(NamedTuple):
+    """What is wrong, as the server may know it, and as the site's own ledger does."""
+
+    told: str
+    kept: str
+
+
+def misfit(table: Table, exponents: Mapping[str, int]) -> Misfit:
+    """Which variable of a site is far wider than the study's unit, and what to do; in general words if none is.
+
+    The unit is the mean of the sites' exponents, so that the distance says how far the sites are apart. By how much stays at the site: the
+    server is told no more than which variable, and that it is a lot.
+    """
+    apart = {}
+    for name, exponent in exponents.items():
+        width = spread(table.numbers[name]) if name in table.numbers else 0.0
+        if width > 0.0 and math.isfinite(width):
+            apart[name] = round(math.log2(width)) - exponent
+    name = max(apart, key=lambda n: apart[n], default="")
+    if not name or apart[name] < SUSPECT:
+        return Misfit("A number of this site does not fit the ring. Look at the variables' units.", "")
+    return Misfit(
+        f"A number of this site does not fit the ring: {name!r} is at least 2^{SUSPECT} times as wide here as in the unit that the sites "
+        f"share. Bring {name!r} to one unit at all sites, or leave it out.",
+        f"{name!r} is about 2^{apart[name]} times as wide here as in the unit that the sites share.",
+    )

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.data.design import Design
-from consilience.glm.kernel import Floats
+from consilience.glm.kernel import Floats, Kernel
 from consilience.glm.layout import Family, Shape, SiteEffects
 from consilience.glm.poisson import Poisson
 from consilience.glm.site_effects import WarmStart, answer, make_kernel
@@ -194,14 +194,26 @@ def misfit_of_levels(design: Design, shared: Floats, widened: Widened, intercept
     kernel = make_kernel(design, widened.wide, SiteEffects.PROFILED, BARRIER if widened.shape.family is Family.GENERALIZED else 0.0)
     if kernel is None:
         return np.zeros(size)
-    point, warm = widened.place(shared), None
-    if intercepts is not None and len(intercepts) == kernel.n_intercepts:
-        warm = WarmStart(point, intercepts, np.zeros((len(intercepts), len(point))))
-    total, _ = answer(kernel, widened.wide, SiteEffects.PROFILED, point, 0, 1, warm)
+    point = widened.place(shared)
+    total, end = answer(kernel, widened.wide, SiteEffects.PROFILED, point, 0, 1, _polished(kernel, point, intercepts))
+    if intercepts is None and end is not None:  # a search ends a little before its end, and the information with it
+        total, _ = answer(kernel, widened.wide, SiteEffects.PROFILED, point, 0, 1, _polished(kernel, point, end.intercepts))
     if total.infeasible:
         return np.concatenate([np.ones(1), np.zeros(size - 1)])
     rows = float(len(design.response) if design.weights is None else design.weights.sum())
     return _answer(widened, total.score, total.info, rows, say=_enough(rows, widened))
+
+
+def _polished(kernel: Kernel, point: Floats, intercepts: Floats | None) -> WarmStart | None:
+    """A step from where the intercepts are expected: what is left is of second order, and the information as good as exact."""
+    if intercepts is None or len(intercepts) != kernel.n_intercepts:
+        return None
+    terms = kernel.rows(kernel.linear(point), point, intercepts)
+    if terms.feasible:
+        gradient, info = kernel.intercept_terms(terms)
+        with contextlib.suppress(np.linalg.LinAlgError):
+            intercepts = intercepts + np.linalg.solve(info, gradient)
+    return WarmStart(point, intercepts, np.zeros((len(intercepts), len(point))))
 
 
 def _enough(rows: float, widened: Widened) -> bool:

@@ -31,6 +31,10 @@ __all__ = ["combine_directions", "diagnose_request", "judge"]
 
 DIAGNOSED = (SiteEffects.PROFILED, SiteEffects.COORDINATE, SiteEffects.JOINT, SiteEffects.NONE)
 """Where models have an intercept for each site, or one for all. What random ones do to these sums nobody has worked out."""
+STEEPEST = 10.0
+"""A slope beyond this, for a level or for a standard deviation of a number, is on its way to infinity: a level is predicted perfectly, and
+the information at its end says nothing. (A fit that goes there ends at 15 and more. Whether it is flagged as separated hangs on intercepts
+of sites too.)"""
 FEWEST = 2
 """Features of a model with so many slopes a column that few are left: its information has a row for each slope of each of them."""
 APART = 2.0**-24
@@ -44,7 +48,7 @@ def diagnose_request(models: Mapping[ModelSpec, Sketch], sums: Sums) -> tuple[li
     asks: dict[ModelSpec, DiagnoseAsk] = {}
     for model, shape in models.items():
         found, fit = sums.cover(model.sample), sums.fits.get(model)
-        if found is None or fit is None or not fit.converged or fit.separated:
+        if found is None or fit is None or not fit.converged or (fit.separated and shape.shape is None):
             continue
         ask = _ask(model, shape, fit, found, sums)
         if ask is not None:
@@ -64,6 +68,10 @@ def _ask(model: ModelSpec, shape: Sketch, fit: Fit, found: ProductsTotal, sums: 
     if sums.restarted:
         beta = beta * (1.0 + sums.runs * APART)
     spreads = _spreads(found, [kept[k] for k in own], [i for name in sums.options.always for i in found.columns[name]])
+    sizes = np.array([1.0 if schema[names[shape.keep[k]][0]].kind.is_discrete else s for k, s in zip(own, spreads, strict=True)])
+    steepest = np.abs(beta[: len(own) * shape.per_column]).reshape(-1, len(own)) * sizes
+    if shape.shape is not None and float(steepest.max(initial=0.0)) > STEEPEST:
+        return None
     predictors = tuple(name for name in model.predictors if name not in always)
     plain = {name: j for j, name in enumerate(column_names(schema, predictors))}
     columns = [names[shape.keep[k]] for k in own]

@@ -83,3 +83,16 @@ def _draw(name: str, kind: str, levels: int, eta: np.ndarray, rng: np.random.Gen
     scores = np.outer(eta, np.linspace(-1.0, 1.0, levels)) + rng.gumbel(size=(n, levels))
     codes = np.argmax(scores, axis=1)
     return pl.Series(name, codes.astype(np.int64)), (codes == 0) - 0.3
+
+
+def with_wards(clients: list[Client], seed: int) -> list[Client]:
+    """The same sites with a column of wards, of eight rows each on average."""
+    rng = np.random.default_rng(seed + 10**7)
+    found = []
+    for client in clients:
+        n, declared = client.frame.height, client.declarations
+        frame = client.frame.with_columns(ward=pl.Series(rng.integers(0, max(3, n // 8), n)))
+        kinds = {name: d.variable.kind for name, d in declared.items()}
+        levels = {name: d.variable.levels for name, d in declared.items() if d.variable.levels}
+        found.append(Client(client.name, frame, kinds=kinds, levels=levels))
+    return found

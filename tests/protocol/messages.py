@@ -42,8 +42,9 @@ from consilience.protocol.survey import Survey
 MODEL = ModelAsk("C", ("A", "E"), ("A", "C", "E"), (0, 2), (0, 1), b"\x00" * 16, 0.0)
 NUMBERS = ModelAsk("A", ("C",), ("A", "C"), (0,), (), b"\x00" * 8, 0.0)
 CODED = Coded({"A": 8}, {"A": Knots(tuple(0.25 * i - 6.0 for i in range(49)))})
-LINE = Expansion(("A",), 0, False)
+LINE = Expansion(("A",), 0, -1)
 MEANS = (MeanAsk(0, "C", b"\x00" * 8, b"\x00" * 8, (-2,)), MeanAsk(0, "E", b"\x00" * 24, b"\x00" * 8, (0, 1, 2)))
+HALVED = ProductAsk(0, 1, ("A", "C", "E"), (b"", b"\x00" * 24), (b"\x00" * 8,))
 REQUESTS: dict[str, Request] = {
     "survey": Survey((("A", "C"), ("A",)), ("A",)),
     "locate": Locate(("A",), {"A": 8}),
@@ -57,7 +58,7 @@ REQUESTS: dict[str, Request] = {
     "local tests": LocalTests((Question("A", "C", ("E",)),), Ordinal.PROPORTIONAL, 0.0, False, 2),
     "place": Place(("A",), {"A": 8}),
     "grid": Grid((Cells("A", b"\x00" * 8, True),), False),
-    "means": MeanProducts((MeanSet(("A", "C"), Expansion(("A",), 2), ("C",)),), CODED, True, False),
+    "means": MeanProducts((MeanSet(("A", "C"), Expansion(("A",), 2, 1), ("C",)),), CODED, True, False),
     "residuals": ResidualProducts(
         (BasisAsk(("A", "C"), LINE, b"\x00" * 8),),
         MEANS,
@@ -72,7 +73,7 @@ REQUESTS: dict[str, Request] = {
     "fourth moments": ResidualProducts(
         (BasisAsk(("A", "C"), LINE, b"\x00" * 8),),
         MEANS,
-        (ProductAsk(0, 1, ("A", "C", "E"), (b"", b"\x00" * 24), (b"\x00" * 8,)),),
+        (HALVED,),
         CODED,
         True,
         True,

@@ -98,6 +98,26 @@ def test_five_mixed_variables_with_delay_take_under_twenty_rounds(server: Server
     assert [p["edges"] for p in result["pags"]] == [[str(e) for e in pag.edges] for pag in wanted.pags]
 
 
+def test_tests_of_residuals_with_clusters_run_too(server: Server, folder: Path, agents: list[Agent]) -> None:
+    """Equal to their in-process counterpart; the column that marks clusters is in no message, and cannot be a variable."""
+    plain = frames_of(3, rows=90)
+    frames = {name: frame.with_columns(ward=pl.Series([f"ward {i % 11}" for i in range(frame.height)])) for name, frame in plain.items()}
+    options = {"method": "residual", "cluster": "ward"}
+    assert server.call("POST", "/studies", {"name": "asked", "settings": options}).status_code == 422
+    assert server.call("POST", "/studies", declaration(frames, **options)).status_code == 422
+    study, started = enrol(server, folder, frames, declaration(plain, **options))
+    agents += [agent.start() for agent in started]
+    connected(server, study, 3)
+    server.do("POST", f"/studies/{study}/start")
+    assert server.wait(study, 120) == "finished"
+    assert_same(server.result(study), in_process(frames, **options)[0])
+    assert [agent.wait(60) for agent in agents] == [0] * 3
+    for agent in agents:
+        ledger = (agent.home / "studies" / study / "ledger.jsonl").read_text()
+        assert "products of residuals and their squares, summed by cluster" in ledger
+        assert "ward 1" not in ledger
+
+
 def test_fisher_and_joint_and_queried_studies_run_too(server: Server, folder: Path, agents: list[Agent]) -> None:
     """Other settings, and a schema that is asked from the sites: each equal to its in-process counterpart."""
     frames = frames_of(3)

@@ -6,7 +6,7 @@
 ``transport/``  what lies between: in process, over connections, with a journal
 ``federated``   the federated test over any transport
 ``server``      sites in one Python program, as one test
-``pooled``      all rows in one place, to compare with
+``pooled``      all rows in one place, to compare with; ``pooled_residual`` for products of residuals
 ==============  ============================================================================================
 """
 

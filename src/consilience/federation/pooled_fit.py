@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.federation.exchange.residual import EXACT
+from consilience.federation.exchange.residual import EXACT, ROUNDING
 from consilience.glm.kernel import Floats
 from consilience.glm.smooth import MOST_PARAMETERS, RATIOS, UNDERSMOOTH, VANISHED, WEIGHTS
 from consilience.protocol.products_of import MOST_CLUSTER_LEVERAGE, MOST_LEVERAGE
@@ -76,7 +76,7 @@ class PooledDesign:
         if base + float(kept.sum()) > (MOST_PARAMETERS + 0.1) * self.n:
             return "has too few rows for the parameters of its model"
         residual = left - vectors @ (kept[:, None] * (vectors.T @ left))
-        if ((residual**2).sum(axis=0) <= EXACT * squares).all():
+        if ((residual**2).sum(axis=0) <= np.maximum(EXACT * squares, ROUNDING * self.n)).all():
             return "is an exact function of the conditioning variables"
         return PooledFit(residual, response - residual, np.concatenate([self.own, self.free, vectors * np.sqrt(kept)], axis=1))
 

@@ -21,8 +21,9 @@ from consilience.data.responses import Coded, mid_ranks, response_columns
 from consilience.data.schema import Schema
 from consilience.data.spline import LADDER, Knots, own_knots
 from consilience.data.table import Table
+from consilience.federation.exchange.find_knots import FEWEST_CELLS
 from consilience.federation.exchange.knots import coarse_edges, fine_edges, knots_from, lie_apart, n_cells
-from consilience.federation.exchange.residual import FEWEST_CELLS, FEWEST_ROWS, MOST_COLUMNS, ROWS_PER_PRODUCT
+from consilience.federation.exchange.residual import FEWEST_ROWS, MOST_COLUMNS, ROWS_PER_PRODUCT
 from consilience.federation.exchange.residual_plan import Columns, columns_for, fewest_rows, parts_of
 from consilience.federation.exchange.residual_sums import Plan, Products, expansions_for, part_of, result_of, silent_result
 from consilience.federation.pooled_fit import PooledDesign, PooledFit
@@ -189,8 +190,9 @@ class PooledResidual(CITest):
 
 
 def _multinomial(fitted: Floats) -> Floats:
-    """The covariance of level indicators with these means."""
-    p = np.clip(fitted, 0.0, 1.0)
+    """The covariance of level indicators with these means, the shares of all levels made shares again."""
+    p = np.clip([1.0 - fitted.sum(), *fitted], 0.0, 1.0)
+    p = p[1:] / p.sum()
     return np.diag(p) - np.outer(p, p)
 
 

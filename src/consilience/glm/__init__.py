@@ -9,6 +9,8 @@ module                    what it holds
 ``random_effects``        the same with random effects, whose parts are ``gaussian``, ``quadrature`` and ``laplace``
 ``layout``                parameter counts and the flat vector a site sends
 ``gram``                  ranks and Gaussian fits from aggregated cross-products
+``swept``                 what a site's own intercept, slopes and curves leave of its columns
+``smooth``                penalised means from aggregated cross-products
 ``solver``                damped Newton on sums, as a state machine; ``spread`` is its step for a standard deviation
 ========================  ===================================================================
 

@@ -175,8 +175,8 @@ class Guard:
         """Rows are counted between the same values only, once they have been."""
         self._keeps_cut(f"{'fine' if fine else 'coarse'} cells{' about centres' if centred else ''} of {name}", edges)
 
-    def keeps_coding(self, coded: Coded) -> None:
-        """Units, knots and scores are those of the first request: other ones would be other questions, as many as one likes."""
+    def reads_coding(self, coded: Coded) -> None:
+        """Knots and scores of variables of the study, as many as there must be. Before anything is made of them."""
         for name, knots in coded.knots.items():
             self.knows_numbers((name,))
             ladder = np.array(knots.ladder)
@@ -186,6 +186,9 @@ class Guard:
             self.knows((name,))
             if len(scores) != len(self.table.schema[name].levels) or not all(0.0 <= score <= 1.0 for score in scores):
                 raise WrongShapeError(f"Scores of {name!r} must be a number from 0 to 1 for each of its levels.")
+
+    def keeps_coding(self, coded: Coded) -> None:
+        """Units, knots and scores are those of the first request: other ones would be other questions, as many as one likes."""
         for name, knots in coded.knots.items():
             self._keeps_cut(f"knots of {name}", np.array(knots.ladder).tobytes() + bytes([knots.centred]))
         for name, scores in coded.scores.items():

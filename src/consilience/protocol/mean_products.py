@@ -82,6 +82,7 @@ class MeanProducts(Request, frozen=True, tag="means"):
         """Sets over the study's variables, as agreed, with enough terms in every sum and not too many columns for them."""
         guard.not_too_large(self.samples())
         guard.is_method(Method.RESIDUAL)
+        guard.reads_coding(self.coded)
         guard.expands_like(slopes=self.slopes, features=self.features)
         for variables in self.samples():
             guard.knows(variables)

@@ -101,8 +101,12 @@ class SumOfProducts:
 
 
 def _spread(of: Residuals, columns: Floats) -> Floats:
-    """diag(p) - ppᵀ of every row, a row each, in the residuals' units and with their columns combined."""
+    """diag(p) - ppᵀ of every row, a row each, in the residuals' units and with their columns combined.
+
+    Shares of all levels, the one without a column included, are made shares again: so it does not matter which level that is.
+    """
     p = np.clip(of.fitted, 0.0, 1.0)
+    p /= (p.sum(axis=1) + np.clip(1.0 - of.fitted.sum(axis=1), 0.0, 1.0))[:, None]
     spread = -p[:, :, None] * p[:, None, :]
     j = np.arange(p.shape[1])
     spread[:, j, j] += p

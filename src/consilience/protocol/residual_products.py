@@ -132,6 +132,7 @@ class ResidualProducts(Request, frozen=True, tag="residuals"):
         guard.knows_questions(self.alone)
         guard.not_too_large(self.samples())
         guard.is_method(Method.RESIDUAL)
+        guard.reads_coding(self.coded)
         guard.expands_like(slopes=self.slopes, features=self.features)
         guard.clusters(clustered=self.clustered)
         alone = {question.variables for question in self.alone}

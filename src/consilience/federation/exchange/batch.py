@@ -51,7 +51,7 @@ from consilience.protocol.refit import LineAsk, Refit
 from consilience.protocol.request import VariableSet
 from consilience.protocol.survey import Survey
 
-__all__ = ["Exchange", "batch", "drive"]
+__all__ = ["Exchange", "batch", "drive", "next_of"]
 
 Rounds = Generator[AnyRequest, Floats, None]
 Exchange = Generator[AnyRequest, Floats, list[CIResult]]
@@ -69,7 +69,7 @@ def batch(questions: Sequence[Question], sums: Sums, progress: Progress | None =
         try:
             request = next(rounds, None)
             while request is not None:
-                request = _next(rounds, (yield request))
+                request = next_of(rounds, (yield request))
                 if progress is not None:
                     progress(len(results) + len(steps.answered()), len(questions))
             results += steps.results()
@@ -80,7 +80,7 @@ def batch(questions: Sequence[Question], sums: Sums, progress: Progress | None =
     return results
 
 
-def _next(rounds: Rounds, total: Floats) -> AnyRequest | None:
+def next_of(rounds: Rounds, total: Floats) -> AnyRequest | None:
     """Hand a sum over, and take the next request; None when there is nothing left to ask."""
     try:
         return rounds.send(total)

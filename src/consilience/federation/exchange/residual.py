@@ -23,29 +23,28 @@ from consilience.citest.question import Question
 from consilience.citest.result import CIResult, Direction
 from consilience.data.basis import Expansion, roughness, widths
 from consilience.data.kinds import Kind
-from consilience.data.responses import Coded, mid_ranks
-from consilience.data.spline import LADDER, Knots
-from consilience.federation.exchange.batch import CHUNK, Exchange, Rounds
-from consilience.federation.exchange.knots import coarse_edges, fine_edges, knots_from, lie_apart, n_cells
+from consilience.data.responses import Coded
+from consilience.federation.exchange.batch import CHUNK, Exchange, Rounds, next_of
+from consilience.federation.exchange.find_knots import find_knots
 from consilience.federation.exchange.residual_plan import Columns, columns_for, fewest_rows, parts_of
 from consilience.federation.exchange.residual_sums import Basis, Mean, Plan, Products, expansions_for, part_of, result_of, silent_result
+from consilience.federation.exchange.same_rows import SameRows
 from consilience.federation.exchange.sums import Sums
 from consilience.glm.kernel import Floats
 from consilience.glm.smooth import MOST_PARAMETERS, axes, smooth
 from consilience.protocol.catalogue import AnyRequest
-from consilience.protocol.grid import Cells, Grid
 from consilience.protocol.mean_products import ROWS_PER_COLUMN, MeanProducts, MeanSet
-from consilience.protocol.place import Place
 from consilience.protocol.residual_products import MOST_PRODUCTS, UNORDERED, AloneResidual, ProductAsk, ResidualProducts
 from consilience.protocol.residuals import BasisAsk, MeanAsk
 from consilience.protocol.survey import Survey
 
 __all__ = ["residual_batch"]
 
-FEWEST_CELLS = 3
-"""With fewer cells in the second look than this, the first look says as much."""
 EXACT = 1e-12
 """A residual sum of squares below this share of the total is rounding: the variable is a function of the conditioning variables."""
+ROUNDING = 1e-13
+"""The variance that rounding may leave of a variable which sites' own columns explain wholly, in the study's unit, which is 16 standard
+deviations at most: cross-products are right to some 1e-16 of themselves."""
 ROWS_PER_PRODUCT, FEWEST_ROWS, MOST_COLUMNS = 5, 20, 250
 """Rows that a test needs for each product of residuals that it tests together, and in any case; columns that a mean has at most."""
 
@@ -55,18 +54,19 @@ def residual_batch(questions: Sequence[Question], sums: Sums, progress: Progress
     results: list[CIResult] = []
     for start in range(0, len(questions), CHUNK):
         steps = _Residuals(questions[start : start + CHUNK], sums)
-        yield from steps.run()
-        found = steps.results()
-        sums.finished |= {result_question(r): r for r in found}
-        results += found
-        if progress is not None:
-            progress(len(results), len(questions))
+        rounds = steps.run()
+        try:
+            request = next(rounds, None)
+            while request is not None:
+                request = next_of(rounds, (yield request))
+                if progress is not None:
+                    progress(len(results) + len(steps.answered()), len(questions))
+            results += steps.results()
+        finally:
+            sums.finished |= steps.answered()
+    if progress is not None:
+        progress(len(results), len(questions))
     return results
-
-
-def result_question(result: CIResult) -> Question:
-    """The question that a result answers."""
-    return Question(result.x, result.y, result.given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class _Residuals:
     def run(self) -> Rounds:
         """The rounds, in order."""
         yield from self._survey()
-        yield from self._find_knots()
+        yield from find_knots(self._curved(), self._scored(), self.sums, self._asked)
         self._plan()
         yield from self._fit()
         yield from self._multiply()
@@ -129,53 +129,12 @@ class _Residuals:
         names = {name for q in self.questions for name in (q.x, q.y)}
         return [name for name in sorted(names) if self.sums.schema[name].kind is Kind.ORDINAL]
 
-    def _allowed(self, names: list[str], known: dict[str, object]) -> tuple[str, ...]:
-        limits, counts = self.sums.options.disclosure, self.sums.counts
-        return tuple(n for n in names if n not in known and not limits.refusal(*counts[n,]) and not limits.alone(counts[n,][0]))
-
-    def _find_knots(self) -> Rounds:
-        """Quantiles of every conditioning variable: a first look that widens outwards, then cells that hold equal shares."""
-        sums, found = self.sums, self.sums.residual
-        names, levels = self._allowed(self._curved(), dict(found.knots)), self._allowed(self._scored(), dict(found.scores))
-        placed = {}
-        if names:
-            place = Place(names, sums.exponents or {})
-            placed = place.read((yield self._asked(place)), sums.schema)
-        flat = tuple(name for name in names if placed[name].spread <= 0.0)
-        found.knots |= {name: Knots((placed[name].centre,) * (LADDER + 1)) for name in flat}
-        names = tuple(name for name in names if name not in flat)
-        if names or levels:
-            both = [Cells.of(n, coarse_edges(placed[n], centred=c), centred=c) for n in names for c in (False, True)]
-            look = Grid(tuple(both), False, levels)
-            counted = look.read((yield self._asked(look)), sums.schema)
-            found.scores |= {name: mid_ranks(counts.tolist()) for name, counts in counted.levels.items()}
-            chosen: dict[str, tuple[Cells, Floats]] = {}
-            for i, name in enumerate(names):
-                centred = lie_apart(counted.cells[2 * i])
-                chosen[name] = both[2 * i + centred], counted.cells[2 * i + centred]
-            yield from self._look_closer(chosen)
-
-    def _look_closer(self, chosen: dict[str, tuple[Cells, Floats]]) -> Rounds:
-        sums = self.sums
-        fine: list[Cells] = []
-        for name, (cells, counts) in chosen.items():
-            sums.residual.knots[name] = knots_from(cells.bounds, counts, centred=cells.centred)
-            n = n_cells(sums.rows((name,)), sums.options.disclosure.min_rows)
-            edges = fine_edges(cells.bounds, counts, n) if n >= FEWEST_CELLS else np.empty(0)
-            if len(edges) >= FEWEST_CELLS - 1:
-                fine.append(Cells.of(name, edges, centred=cells.centred))
-        if fine:
-            request = Grid(tuple(fine), True)
-            found = request.read((yield self._asked(request)), sums.schema)
-            for cells, counts in zip(fine, found.cells, strict=True):
-                sums.residual.knots[cells.variable] = knots_from(cells.bounds, counts, centred=cells.centred)
-
     def _plan(self) -> None:
         """The two means of every test, each over a sample that stands for all sets with the same rows."""
         sums, limits = self.sums, self.sums.options.disclosure
-        alike: dict[frozenset[str], _SameRows] = {}
+        alike: dict[frozenset[str], SameRows] = {}
         for question in self.questions:
-            same = alike.setdefault(frozenset(question.given), _SameRows(sums))
+            same = alike.setdefault(frozenset(question.given), SameRows(sums))
             for missing in (question.x, question.y):
                 same.join(question.variables, tuple(v for v in question.variables if v != missing))
         for question in self.questions:
@@ -242,7 +201,7 @@ class _Residuals:
             squares = np.diag(total.squares[mean.response])
             if not (squares > 0).any():
                 return f"{mean.response} does not vary within any site in the rows of this test"
-            if (fit.rss <= EXACT * squares).all():
+            if (fit.rss <= np.maximum(EXACT * squares, ROUNDING * total.n)).all():
                 return f"{mean.response} is an exact function of the conditioning variables"
             if fit.edf > (MOST_PARAMETERS + 0.1) * total.n:
                 return f"{int(total.n)} rows are too few for the {fit.edf:.0f} parameters of the model of {mean.response}"
@@ -339,6 +298,19 @@ class _Residuals:
         """The results, in the order of the questions."""
         return [self._result(test) for test in self.tests]
 
+    def answered(self) -> dict[Question, CIResult]:
+        """The results that are there: of tests with all their sums, and of those for which none will be asked."""
+        return {test.question: self._result(test) for test in self.tests if self._is_answered(test)}
+
+    def _is_answered(self, test: _Test) -> bool:
+        found = self.sums.residual
+        if test.alone:
+            return test.question in found.alone
+        if test.question in found.products:
+            products = found.products[test.question]
+            return products.fourths is not None or not any(half.shape[1] for half in products.halves)
+        return not test.means or (all(mean in found.fits for mean in test.means) and isinstance(self._planned(test), str))
+
     def _result(self, test: _Test) -> CIResult:
         question, found = test.question, self.sums.residual
         contributors, n = self.sums.counts[question.variables]
@@ -367,23 +339,3 @@ def _matrix(values: Floats) -> bytes:
 def _bytes(values: Floats) -> bytes:
     """Doubles as they travel, so that every site computes at the same bits."""
     return np.ascontiguousarray(values, dtype="<f8").tobytes()
-
-
-class _SameRows:
-    """Sets with the same conditioning variables, joined where one contains the other and both have as many rows: the same rows, then."""
-
-    def __init__(self, sums: Sums) -> None:
-        self.sums, self.to = sums, dict[tuple[str, ...], tuple[str, ...]]()
-
-    def first(self, variables: tuple[str, ...]) -> tuple[str, ...]:
-        """The set that stands for all with the same rows."""
-        while (above := self.to.get(variables, variables)) != variables:
-            variables = above
-        return variables
-
-    def join(self, large: tuple[str, ...], small: tuple[str, ...]) -> None:
-        """Join the two if they have the same rows; of sets that are joined, the smallest stands for all."""
-        if not small or self.sums.rows(large) != self.sums.rows(small):
-            return
-        low, high = sorted((self.first(large), self.first(small)), key=lambda s: (len(s), s))
-        self.to[high] = low

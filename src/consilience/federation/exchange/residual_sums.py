@@ -16,7 +16,9 @@ from consilience.data.spline import Knots
 from consilience.federation.exchange.residual_plan import Columns, Part
 from consilience.glm.kernel import Floats
 from consilience.glm.smooth import Axes, Smooth
+from consilience.protocol.grid import Cells
 from consilience.protocol.mean_products import MeanTotal
+from consilience.protocol.place import Placed
 from consilience.protocol.residual_products import AloneResidual
 
 __all__ = [
@@ -77,10 +79,12 @@ class Products:
 
 @dataclass(slots=True, eq=False)
 class ResidualSums:
-    """What has been learnt: knots and scores once for a study; cross-products, fits and products of tests."""
+    """What has been learnt: knots and scores once for a study, and what is decided on the way to them; cross-products, fits, products."""
 
     knots: dict[str, Knots] = field(default_factory=dict)
     scores: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    placed: dict[str, Placed] = field(default_factory=dict)
+    cells: dict[str, Cells] = field(default_factory=dict)
     totals: dict[Mean, MeanTotal] = field(default_factory=dict)
     axes: dict[Basis, tuple[Axes, ...]] = field(default_factory=dict)
     fits: dict[Mean, Smooth] = field(default_factory=dict)
@@ -88,8 +92,8 @@ class ResidualSums:
     alone: dict[Question, tuple[AloneResidual, int]] = field(default_factory=dict)
 
     def without_a_site(self) -> ResidualSums:
-        """Knots and scores stay: they only say which columns there are."""
-        return ResidualSums(self.knots, self.scores)
+        """Knots and scores stay: they only say which columns there are, and sites count between the same values once."""
+        return ResidualSums(self.knots, self.scores, self.placed, self.cells)
 
 
 def expansions_for(given: tuple[str, ...], rows: int, *, curved: bool) -> tuple[Expansion, ...]:
@@ -141,7 +145,7 @@ def result_of(question: Question, found: Products, n: int, contributors: int, *,
     fourths = found.fourths or [0.0] * len(found.halves)
     for part, half, fourth in zip(found.plan.parts, found.halves, fourths, strict=True):
         df = half.shape[1]
-        if df == 0:
+        if df == 0 or (fourth <= 0.0 and not found.plan.known):
             continue
         statistic = float(((found.sums @ half) ** 2).sum())
         if found.plan.known:

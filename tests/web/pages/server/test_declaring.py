@@ -94,7 +94,8 @@ def test_variables_can_be_taken_back_so_that_sites_are_asked(ada: Browser) -> No
 def settings_fields(**changes: str) -> dict[str, str]:
     """What a browser sends for the settings as they are."""
     values = {name: plain(setting.default) for name, setting in NETWORK_SETTINGS.items() if setting.type is not bool}
-    return {**values, **changes}
+    ticked = {name: "on" for name, setting in NETWORK_SETTINGS.items() if setting.type is bool and setting.default}
+    return {**values, **ticked, **changes}
 
 
 def test_settings_are_saved_and_their_defaults_are_shown(ada: Browser) -> None:

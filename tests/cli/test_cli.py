@@ -20,6 +20,7 @@ from consilience.cli.app import app
 
 Run = Callable[..., tuple[int, str, str]]
 FIELDS = {
+    "diagnostics",
     "method",
     "x",
     "y",
@@ -92,7 +93,7 @@ def test_json_has_every_field_and_equals_the_library(files: list[str]) -> None:
     answer = ask("C", "E", *files, "--given", "A,B")
     expected = cs.Server([cs.Client(Path(file).stem, file) for file in files]).test("C", "E", ["A", "B"])
     assert answer.keys() == FIELDS
-    assert answer == json.loads(json.dumps({"method": "fedci", **expected.to_dict()}))
+    assert answer == json.loads(json.dumps(expected.to_dict() | {"method": "fedci"}))
     assert (answer["n"], answer["contributors"], answer["given"]) == (200, 2, ["A", "B"])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -44,7 +45,7 @@ def independence(
     if ledger is not None:
         write_ledgers(clients, ledger)
     if as_json:
-        print(json.dumps({"method": method.value, **_finite(result)}, indent=2))
+        print(json.dumps(_finite(replace(result, method=result.method or method.value)), indent=2))
     else:
         console = Console()
         console.print(kinds_table(clients, [x, y, *result.given]))
@@ -54,8 +55,8 @@ def independence(
 
 
 def _finite(result: CIResult) -> dict[str, Any]:
-    """The result with NaN as null: JSON has no NaN."""
-    plain = result.to_dict()
+    """The result with NaN as null: JSON has no NaN. Which method it is of comes first."""
+    plain = {"method": result.method, **result.to_dict()}
     for direction in plain["directions"]:
         direction |= {k: None for k, v in direction.items() if isinstance(v, float) and math.isnan(v)}
     return plain

@@ -87,7 +87,7 @@ class Results(Mapping[Key, CIResult]):
     def accepted(self, key: Key, alpha: float) -> bool:
         """True if an answered question has a p-value above ``alpha``, and the data could speak."""
         place = self._places[self._code(key)]
-        return self._p[place] > alpha and bool(self._flags[place] & INFORMATIVE)
+        return self._p[place] > alpha and self._flags[place] & SPEAKS == SPEAKS
 
     def __contains__(self, key: object) -> bool:
         return isinstance(key, tuple) and len(key) == 3 and self._code(key) in self._places

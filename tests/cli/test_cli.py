@@ -285,3 +285,11 @@ def test_the_installed_script(files: list[str], tmp_path: Path) -> None:
     silent = shell("test", "A", "B", "constant.csv", "--json")
     assert (silent.returncode, silent.stderr) == (3, "")
     assert json.loads(silent.stdout)["informative"] is False
+
+
+def test_whether_linear_models_hold_is_said(files: list[str]) -> None:
+    told = " ".join(invoke("test", "A", "B", *files).stdout.split())
+    assert "the linear model" in told
+    assert "Against it: curvature p = " in told
+    silent = " ".join(invoke("test", "A", "B", *files, "--no-diagnostics").stdout.split())
+    assert "Whether linear models hold was not looked at." in silent

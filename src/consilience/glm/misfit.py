@@ -27,7 +27,17 @@ from consilience.glm.layout import Family, Shape, SiteEffects
 from consilience.glm.poisson import Poisson
 from consilience.glm.site_effects import WarmStart, answer, make_kernel
 
-__all__ = ["MOMENTS", "Misfit", "Widened", "misfit_of_counts", "misfit_of_levels", "misfit_of_numbers", "misfit_size", "pseudo_inverse"]
+__all__ = [
+    "MOMENTS",
+    "Misfit",
+    "Widened",
+    "in_range",
+    "misfit_of_counts",
+    "misfit_of_levels",
+    "misfit_of_numbers",
+    "misfit_size",
+    "pseudo_inverse",
+]
 
 MOMENTS = 6
 """Numbers on the squares of residuals: see :func:`misfit_of_numbers` and :func:`misfit_of_counts`."""
@@ -37,6 +47,9 @@ REGULAR = 1e-2
 """Where every pivot of a matrix of unit diagonal, or of what is left of one, is above this, no eigenvalue is near the bound above."""
 ROWS_PER_SLOPE = 10
 """Rows that a site needs for each parameter to have a say on slopes of its own: with fewer, s'I⁻s of a discrete response is no χ²."""
+LARGEST = 2.0**50
+"""The most that a number may be: sums of such numbers over four thousand sites fit the ring (2⁶²). A value a million standard deviations
+from the others can make more, and a number that does not fit would close the study for the site."""
 BARRIER = 1e-6
 """The weight of the barrier that keeps thresholds of generalized ordinal models in order while intercepts are searched for."""
 
@@ -174,13 +187,25 @@ def _answer(widened: Widened, score: Floats, info: Floats, rows: float, tail: tu
     return np.concatenate([*parts, *tail])
 
 
-def misfit_of_numbers(columns: Floats, response: Floats, slopes: Floats, widened: Widened) -> Floats:
-    """A site's answer for a Gaussian response: residuals at the common slopes, about their mean at the site."""
+def in_range(vector: Floats) -> Floats:
+    """An answer whose numbers may be summed; where one is out of all range, it says only that.
+
+    >>> in_range(np.array([0.0, 1.0, 1e16])), in_range(np.array([0.0, 1.0, 1e9]))
+    (array([1., 0., 0.]), array([0.e+00, 1.e+00, 1.e+09]))
+    """
+    if (np.abs(vector) <= LARGEST).all():
+        return vector
+    return np.concatenate([np.ones(1), np.zeros(len(vector) - 1)])
+
+
+def misfit_of_numbers(columns: Floats, response: Floats, slopes: Floats, widened: Widened, unit: float = 1.0) -> Floats:
+    """A site's answer for a Gaussian response: residuals at the common slopes, about their mean at the site, in a common unit."""
     n = len(response)
     if n < 2:
         return np.zeros(misfit_size(widened, squares=True, robust=False))
     residuals = response - columns @ widened.place(slopes)
     residuals -= residuals.mean()
+    residuals /= unit  # fourth powers of residuals in the variable's own unit might not fit a sum
     # the site's intercept takes up a row: residuals of a small site are shorter, and that is no sign of a smaller variance
     squares = residuals * residuals * (n / (n - 1.0))
     total, moments = float(squares.sum()), np.zeros(MOMENTS)

@@ -16,7 +16,7 @@ from consilience.data.schema import Schema
 from consilience.data.table import Table
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import Family, Ordinal, Shape
-from consilience.glm.misfit import Misfit, Widened, misfit_of_counts, misfit_of_levels, misfit_of_numbers, misfit_size
+from consilience.glm.misfit import Misfit, Widened, in_range, misfit_of_counts, misfit_of_levels, misfit_of_numbers, misfit_size
 from consilience.protocol.desk import Desk
 from consilience.protocol.errors import WrongShapeError
 from consilience.protocol.evaluate import ModelAsk, check_design, intercepts_near, recoded
@@ -35,7 +35,7 @@ class DiagnoseAsk(msgspec.Struct, frozen=True):
     """A model at its fitted slopes (and threshold gaps), with features.
 
     ``scales`` has an exponent of two for each column, of the spread of a number (zero for a level); ``features`` says how many of the
-    model's features are looked at; ``dispersion`` is that of a count.
+    model's features are looked at; ``dispersion`` is that of a count, or the unit in which residuals of a number are counted.
     """
 
     model: ModelAsk
@@ -83,6 +83,9 @@ class DiagnoseAsk(msgspec.Struct, frozen=True):
 
     def answer(self, table: Table, ordinal: Ordinal, exponents: dict[str, int], intercepts: Floats | None = None) -> Floats:
         """A site's numbers, on its own rows. ``intercepts`` are where a search over them may begin."""
+        return in_range(self._answer(table, ordinal, exponents, intercepts))
+
+    def _answer(self, table: Table, ordinal: Ordinal, exponents: dict[str, int], intercepts: Floats | None) -> Floats:
         model, schema = self.model, table.schema
         # centred at the site whatever the site effects are: the slopes are what is looked at, and the site's intercepts are its own here
         design = build(table, model.spec, model.keep, Coding(exponents))
@@ -92,7 +95,8 @@ class DiagnoseAsk(msgspec.Struct, frozen=True):
         widened, kind = self.widened(schema, ordinal), schema[model.response].kind
         if kind is Kind.CONTINUOUS:
             numbers = np.ldexp(design.response.astype(np.float64), -exponents.get(model.response, 0))
-            return misfit_of_numbers(columns, numbers - (numbers.mean() if len(numbers) else 0.0), model.point, widened)
+            about = numbers - (numbers.mean() if len(numbers) else 0.0)
+            return misfit_of_numbers(columns, about, model.point, widened, self.dispersion)
         if kind is Kind.COUNT:
             return misfit_of_counts(replace(design, columns=columns), model.point, widened, self.dispersion)
         response = recoded(table, model, design.response)

@@ -220,3 +220,15 @@ def test_models_that_hold_are_seldom_doubted(kind: str) -> None:
         made = [p for f in found if (p := getattr(f, name)) is not None]
         assert len(made) in (0, 60)
         assert sum(p < 0.05 for p in made) <= 9
+
+
+@pytest.mark.parametrize("size", [1e6, 1e9])
+def test_a_wild_value_closes_no_study(size: float) -> None:
+    """Its fourth power fits no sum: what can be said is said, and the test goes on."""
+    frames = drawn(0)
+    wild = pl.when(pl.int_range(pl.len()) == 0).then(size)
+    for name in "XYZ":
+        changed = [frames[0].with_columns(wild.otherwise(pl.col(name)).alias(name)), *frames[1:]]
+        found = cs.Server([cs.Client(f"s{k}", f) for k, f in enumerate(changed)]).test("X", "Y", ["Z"])
+        assert found.informative
+        assert found.diagnostics is not None

@@ -18,7 +18,7 @@ from consilience.data.design import ModelSpec, column_names
 from consilience.data.features import MOST_FEATURES, MOST_SCALE
 from consilience.federation.exchange.likelihood import EXACT_COUNTS, Sketch
 from consilience.federation.exchange.sums import Sums
-from consilience.glm.gram import least_squares
+from consilience.glm.gram import least_squares, residual_sum
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import SiteEffects
 from consilience.glm.misfit import Misfit, Widened, pseudo_inverse
@@ -80,13 +80,22 @@ def _ask(model: ModelSpec, shape: Sketch, fit: Fit, found: ProductsTotal, sums: 
         ModelAsk.of(spec, tuple(plain[name] for name in columns), shape.levels, beta, 0.0),
         tuple(0 if schema[name].kind.is_discrete else _exponent(s) for (name, _), s in zip(columns, spreads, strict=True)),
         10**6,
-        max(fit.squares / shape.residual_df, EXACT_COUNTS) if shape.residual_df > 0 else 1.0,
+        _dispersion(model, shape, fit, found, kept),
     )
     most = int(found.n // (ROWS_PER_COLUMN * shape.per_column)) - len(own)
     if most < 0:
         return None
     features = min(most, max(FEWEST, MOST_FEATURES // shape.per_column), len(ask.plan(schema)))
     return DiagnoseAsk(ask.model, ask.scales, features, ask.dispersion)
+
+
+def _dispersion(model: ModelSpec, shape: Sketch, fit: Fit, found: ProductsTotal, kept: list[int]) -> float:
+    """Of a count its dispersion; of a number a power of two near the standard deviation of its residuals."""
+    if shape.shape is not None:
+        return max(fit.squares / shape.residual_df, EXACT_COUNTS) if shape.residual_df > 0 else 1.0
+    (response,) = found.columns[model.response]
+    squares = residual_sum(found.gram, response, kept)
+    return 2.0 ** _exponent(math.sqrt(squares / found.n)) if squares > 0 else 1.0
 
 
 def _slopes(model: ModelSpec, shape: Sketch, fit: Fit, found: ProductsTotal, kept: list[int], own: list[int], sums: Sums) -> Floats | None:

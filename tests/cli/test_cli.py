@@ -20,6 +20,7 @@ from consilience.cli.app import app
 
 Run = Callable[..., tuple[int, str, str]]
 FIELDS = {
+    "diagnostics",
     "method",
     "x",
     "y",
@@ -92,7 +93,7 @@ def test_json_has_every_field_and_equals_the_library(files: list[str]) -> None:
     answer = ask("C", "E", *files, "--given", "A,B")
     expected = cs.Server([cs.Client(Path(file).stem, file) for file in files]).test("C", "E", ["A", "B"])
     assert answer.keys() == FIELDS
-    assert answer == json.loads(json.dumps({"method": "fedci", **expected.to_dict()}))
+    assert answer == json.loads(json.dumps(expected.to_dict() | {"method": "fedci"}))
     assert (answer["n"], answer["contributors"], answer["given"]) == (200, 2, ["A", "B"])
 
 
@@ -284,3 +285,11 @@ def test_the_installed_script(files: list[str], tmp_path: Path) -> None:
     silent = shell("test", "A", "B", "constant.csv", "--json")
     assert (silent.returncode, silent.stderr) == (3, "")
     assert json.loads(silent.stdout)["informative"] is False
+
+
+def test_whether_linear_models_hold_is_said(files: list[str]) -> None:
+    told = " ".join(invoke("test", "A", "B", *files).stdout.split())
+    assert "the linear model" in told
+    assert "Against it: curvature p = " in told
+    silent = " ".join(invoke("test", "A", "B", *files, "--no-diagnostics").stdout.split())
+    assert "Whether linear models hold was not looked at." in silent

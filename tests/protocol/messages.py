@@ -9,6 +9,7 @@ from consilience.data.basis import Expansion
 from consilience.data.responses import Coded
 from consilience.data.spline import Knots
 from consilience.glm.layout import Ordinal, SiteEffects
+from consilience.protocol.diagnose import Diagnose, DiagnoseAsk
 from consilience.protocol.evaluate import Evaluate, ModelAsk
 from consilience.protocol.grid import Cells, Grid
 from consilience.protocol.handshake import (
@@ -39,6 +40,7 @@ from consilience.protocol.residuals import BasisAsk, MeanAsk
 from consilience.protocol.survey import Survey
 
 MODEL = ModelAsk("C", ("A", "E"), ("A", "C", "E"), (0, 2), (0, 1), b"\x00" * 16, 0.0)
+NUMBERS = ModelAsk("A", ("C",), ("A", "C"), (0,), (), b"\x00" * 8, 0.0)
 CODED = Coded({"A": 8}, {"A": Knots(tuple(0.25 * i - 6.0 for i in range(49)))})
 LINE = Expansion(("A",), 0, -1)
 MEANS = (MeanAsk(0, "C", b"\x00" * 8, b"\x00" * 8, (-2,)), MeanAsk(0, "E", b"\x00" * 24, b"\x00" * 8, (0, 1, 2)))
@@ -51,6 +53,7 @@ REQUESTS: dict[str, Request] = {
     "refit": Refit((LineAsk("A", ("C",), ("A", "C"), (0,), bytes(8)),), {"A": 8}),
     "evaluate": Evaluate(3, (MODEL,), SiteEffects.JOINT, Ordinal.PROPORTIONAL, 4, {"A": 8}),
     "evaluate with locations": Evaluate(4, (), SiteEffects.NONE, Ordinal.PROPORTIONAL, 4, {"A": 8}, {"A": -2.25}),
+    "diagnose": Diagnose((DiagnoseAsk(MODEL, (1, 0), 2), DiagnoseAsk(NUMBERS, (0,), 0, 1.5)), Ordinal.PROPORTIONAL, {"A": 8}),
     "local tests, counted": LocalTests((Question("A", "C"),), Ordinal.PROPORTIONAL, 0.0, True, 2),
     "local tests": LocalTests((Question("A", "C", ("E",)),), Ordinal.PROPORTIONAL, 0.0, False, 2),
     "place": Place(("A",), {"A": 8}),

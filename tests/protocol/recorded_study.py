@@ -28,7 +28,8 @@ def record(**options: Any) -> list[str]:
     frames = list(cs.simulate.mixed_sites(n=900, sites=3, seed=7).values())
     first, second = frames[0].columns[:2]
     tables = {"a": frames[0], "b": frames[1].drop(first), "c": frames[2].drop(first, second)}
-    server = cs.Server([cs.Client(name, table) for name, table in tables.items()], **options)
+    # without the round on whether models hold: it has a dispersion in it, whose last bits depend on arithmetic, too
+    server = cs.Server([cs.Client(name, table) for name, table in tables.items()], **options, diagnostics=False)
     transport: Any = server._transport
     inner, seen = transport.ask, list[str]()
 

@@ -53,9 +53,9 @@ OF_RESIDUALS = {"site_slopes", "alternatives", "cluster"}
     ("function", "wanted", "others"),
     [
         (cs.Server, {*names_of(Part.TESTS), "masking"}, {"clients", "schema"}),
-        (cs.fisher, {*names_of(Part.TESTS), "masking"} - {"method", *OF_RESIDUALS}, {"clients", "schema"}),
+        (cs.fisher, {*names_of(Part.TESTS), "masking"} - {"method", "diagnostics", *OF_RESIDUALS}, {"clients", "schema"}),
         (cs.discover, {*names_of(Part.GRAPHS), "jobs"}, {"test", "knowledge", "progress", "stop"}),
-        (cs.pooled, {"site_effects", "ordinal", "ridge", "method", "small_sample", *OF_RESIDUALS}, {"data", "schema"}),
+        (cs.pooled, {"site_effects", "ordinal", "ridge", "method", "small_sample", "diagnostics", *OF_RESIDUALS}, {"data", "schema"}),
     ],
     ids=["Server", "fisher", "discover", "pooled"],
 )

@@ -3,8 +3,9 @@
 Nothing here fits a model: :mod:`consilience.federation` has the tests over several sites, :mod:`consilience.graph` the oracle.
 """
 
+from consilience.citest.diagnostics import Diagnosis, Diagnostics
 from consilience.citest.interface import CITest
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult, Direction
 
-__all__ = ["CIResult", "CITest", "Direction", "Question"]
+__all__ = ["CIResult", "CITest", "Diagnosis", "Diagnostics", "Direction", "Question"]

@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from consilience.citest.diagnostics import Diagnostics
 from consilience.citest.laws import Law, log_tail
 
 __all__ = ["CIResult", "Direction", "silent", "to_frame"]
@@ -133,6 +134,15 @@ class CIResult:
         The two comparisons behind the p-value, where there are any; one that is ``symmetric`` with ``method="residual"``.
     participants : tuple of str, default ()
         The sites that took part in the run (not all of them need have contributed).
+    diagnostics : Diagnostics, optional
+        Whether the linear models of the test hold; None where nobody has looked.
+    method : str, optional
+        With ``method="auto"``: which of the two methods answered.
+
+    Attributes
+    ----------
+    linear_p : float or None
+        The p-value against the linear models of the test; None where nobody has looked.
 
     Examples
     --------
@@ -152,6 +162,13 @@ class CIResult:
     converged: bool = True
     directions: tuple[Direction, ...] = ()
     participants: tuple[str, ...] = ()
+    diagnostics: Diagnostics | None = None
+    method: str | None = None
+
+    @property
+    def linear_p(self) -> float | None:
+        """The p-value against the linear models of the test; None where nobody has looked."""
+        return None if self.diagnostics is None else self.diagnostics.linear_p
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types, for JSON.
@@ -203,7 +220,8 @@ def _cells(direction: Direction) -> tuple[str, ...]:
 def to_frame(results: Sequence[CIResult]) -> pl.DataFrame:
     """Results as a table, one row a test.
 
-    ``statistic_y`` and so on belong to the direction in which y is the response.
+    ``statistic_y`` and so on belong to the direction in which y is the response; ``linear_p`` and what follows say whether the linear
+    models hold, and are null where nobody has looked.
     """
     text, number, whole, truth = pl.String, pl.Float64, pl.Int64, pl.Boolean
     kinds: dict[str, Any] = {"x": text, "y": text, "given": pl.List(text), "p_value": number, "n": whole, "contributors": whole}
@@ -218,5 +236,10 @@ def to_frame(results: Sequence[CIResult]) -> pl.DataFrame:
         for name, kind in (("statistic", number), ("df", whole), ("p_value", number)):
             values = [None if d is None else getattr(d, name) for d in found]
             columns[f"{name}_{side}"] = pl.Series(f"{name}_{side}", values, dtype=kind)
+    columns["linear_p"] = pl.Series("linear_p", [r.linear_p for r in results], dtype=number)
+    for name in ("curvature_p", "variance_p", "slopes_p", "i_squared"):
+        told = [None if r.diagnostics is None else getattr(r.diagnostics, name) for r in results]
+        columns[name] = pl.Series(name, told, dtype=number)
+    columns["method"] = pl.Series("method", [r.method for r in results], dtype=text)
     order = [*kinds, *(name for name in columns if name not in kinds)]
     return pl.DataFrame([columns[name] for name in order])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,7 @@ from rich.console import Console
 
 from consilience.citest import CIResult
 from consilience.cli.options import Given, takes_settings
-from consilience.cli.show import kinds_table, result_table
+from consilience.cli.show import kinds_table, result_table, show_diagnostics
 from consilience.cli.sites import METHODS, choose, clients_of, make_test, variables_in, write_ledgers
 from consilience.settings import Part
 
@@ -44,17 +45,18 @@ def independence(
     if ledger is not None:
         write_ledgers(clients, ledger)
     if as_json:
-        print(json.dumps({"method": method.value, **_finite(result)}, indent=2))
+        print(json.dumps(_finite(replace(result, method=result.method or method.value)), indent=2))
     else:
         console = Console()
         console.print(kinds_table(clients, [x, y, *result.given]))
         console.print(result_table(result, method.value))
+        show_diagnostics(result, console)
     raise typer.Exit(0 if result.informative else 3)
 
 
 def _finite(result: CIResult) -> dict[str, Any]:
-    """The result with NaN as null: JSON has no NaN."""
-    plain = result.to_dict()
+    """The result with NaN as null: JSON has no NaN. Which method it is of comes first."""
+    plain = {"method": result.method, **result.to_dict()}
     for direction in plain["directions"]:
         direction |= {k: None for k, v in direction.items() if isinstance(v, float) and math.isnan(v)}
     return plain

@@ -8,13 +8,13 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from consilience.citest import CIResult
+from consilience.citest import CIResult, Diagnosis
 from consilience.federation import Client
 from consilience.iod import Decision, Discovery
 from consilience.iod.headline import Ended, condition, ended
 from consilience.iod.report.sentences import shared_edges
 
-__all__ = ["exit_code", "format_p", "kinds_table", "result_table", "show_discovery"]
+__all__ = ["exit_code", "format_p", "kinds_table", "result_table", "sentence", "show_diagnostics", "show_discovery"]
 
 MOST_SHOWN = 20
 """PAGs that are printed; files and JSON have all of them."""
@@ -80,11 +80,33 @@ def result_table(result: CIResult, method: str) -> Table:
     return table
 
 
+def sentence(found: Diagnosis) -> str:
+    """What is said on linear models, as a sentence of its own.
+
+    >>> sentence(Diagnosis(80, 80, 12))
+    "In 12 of 80 tests the linear model does not hold: use method='residual'."
+    """
+    words = str(found)
+    return f"{words[0].upper()}{words[1:]}."
+
+
+def show_diagnostics(result: CIResult, console: Console) -> None:
+    """Whether the linear models of one test hold, and what speaks against them."""
+    console.print(sentence(Diagnosis.of([result.linear_p], [result.method])), highlight=False, soft_wrap=True)
+    found = result.diagnostics
+    if found is not None and found.linear_p is not None:
+        made = (("curvature", found.curvature_p), ("variance", found.variance_p), ("slopes of sites", found.slopes_p))
+        words = ", ".join(f"{name} p = {format_p(p)}" for name, p in made if p is not None)
+        share = "" if found.i_squared is None else f" (I² = {found.i_squared:.0%})"
+        console.print(f"Against it: {words}{share}.", highlight=False, soft_wrap=True)
+
+
 def show_discovery(found: Discovery, console: Console) -> None:
     """What was found in a sentence, local PAGs, the list of PAGs as edges in text, and what is to be said about them."""
     console.print(f"[bold]{escape(found.headline)}[/] ({found.tests.height} tests at {found.alpha:g})\n", highlight=False, soft_wrap=True)
     for held, pag in zip(found.datasets, found.local_pags, strict=True):
         console.print(f"[bold]data set {escape(', '.join(held))}[/]: {escape(str(pag))}", highlight=False)
+    console.print(f"{sentence(found.diagnosis)}", highlight=False, soft_wrap=True)
     if found.pags:
         console.print()
     for number, pag in enumerate(found.pags[:MOST_SHOWN], start=1):

@@ -27,14 +27,15 @@ class TestMethod(StrEnum):
     FEDCI = Method.FEDCI.value
     FISHER = Method.FISHER.value
     RESIDUAL = Method.RESIDUAL.value
+    AUTO = Method.AUTO.value
     POOLED = "pooled"
 
 
 METHODS: dict[str, tuple[type, str]] = {
     "method": (
         TestMethod,
-        "Nested models from masked sums (fedci), combined p-values (fisher), products of residuals of smooth models (residual), or nested "
-        "models of all rows together (pooled).",
+        "Nested models from masked sums (fedci), combined p-values (fisher), products of residuals of smooth models (residual), nested "
+        "models where they hold and residuals where they do not (auto), or nested models of all rows together (pooled).",
     )
 }
 """The option ``--method`` of commands that have all rows at hand."""
@@ -52,7 +53,8 @@ def make_test(clients: list[Client], method: TestMethod, settings: Settings, var
     if variables is not None:
         schema = Schema([variable for name, variable in schema.items() if name in variables])
     if method is TestMethod.POOLED:
-        return pooled(clients, schema=schema, site_effects=settings.site_effects, ordinal=settings.ordinal, ridge=settings.ridge)
+        same = {name: getattr(settings, name) for name in ("site_effects", "ordinal", "ridge", "diagnostics")}
+        return pooled(clients, schema=schema, **same)
     options = {name: getattr(settings, name) for name in names_of(Part.TESTS)} | {"method": method.value}
     return Server(clients, schema=schema, **options)
 

@@ -30,6 +30,7 @@ __all__ = [
     "Design",
     "ModelSpec",
     "build",
+    "centre",
     "column_names",
     "compress",
     "cross_products",
@@ -147,13 +148,15 @@ def build(table: Table, model: ModelSpec, keep: Sequence[int], coding: Coding) -
     # After the choice of rows and columns, never once for the whole table: the centre is that of the rows of this test, and only that
     # one makes the intercept nearly orthogonal to the slopes.
     if coding.centre_at_site:
-        columns = _centre(columns, weights)
+        columns = centre(columns, weights)
     return Design(columns, response, weights)
 
 
 def _is_small(table: Table, name: str, rows: Rows) -> bool:
     """True for a discrete variable, and for a count whose values are small enough to be codes."""
-    return name in table.codes or float(_take(table.numbers[name], rows.index).max(initial=0.0)) < SMALL_COUNT
+    if name in table.codes:
+        return True
+    return table.schema[name].kind is Kind.COUNT and float(_take(table.numbers[name], rows.index).max(initial=0.0)) < SMALL_COUNT
 
 
 def compress(table: Table, names: Sequence[str], rows: Rows) -> tuple[dict[str, Codes], Floats]:
@@ -245,7 +248,7 @@ def cross_products(table: Table, variables: Sequence[str], coding: Coding) -> Cr
         for j, (name, level) in enumerate(names):
             columns[:, j] = codes[name] == level
         if coding.centre_at_site:
-            columns = _centre(columns, weights)
+            columns = centre(columns, weights)
         weighted = columns * weights[:, None]
         return CrossProducts(rows.n, levels, nulls, counted, weighted.sum(axis=0), weighted.T @ columns)
     # Means first, in a pass of their own, then products of what is left. Σxy - nx̄ȳ in one pass would lose all digits of a column whose
@@ -280,7 +283,7 @@ def residual_sums(table: Table, model: ModelSpec, keep: Sequence[int], slopes: F
     for j, (name, level) in enumerate([*(names[i] for i in keep), (model.response, 0)]):
         columns[:, j] = _column(table, name, level, rows.index, coding)
     if coding.centre_at_site:
-        columns = _centre(columns, None)
+        columns = centre(columns, None)
     X = columns[:, :-1]
     residual = columns[:, -1] - X @ slopes
     if coding.centre_at_site and rows.n:
@@ -330,8 +333,13 @@ def _column(table: Table, name: str, level: int, index: NDArray[np.intp] | None,
     return scaled
 
 
-def _centre(columns: Floats, weights: Floats | None) -> Floats:
-    """Columns minus their weighted means; a constant column becomes exactly zero."""
+def centre(columns: Floats, weights: Floats | None) -> Floats:
+    """Columns minus their weighted means, in place; a constant column becomes exactly zero.
+
+    >>> centre(np.array([[1.0], [3.0]]), np.array([3.0, 1.0]))
+    array([[-0.5],
+           [ 1.5]])
+    """
     if len(columns) == 0:
         return columns
     if weights is None:

@@ -10,6 +10,7 @@ from consilience.citest.question import Question
 from consilience.citest.result import CIResult
 from consilience.data.schema import Schema
 from consilience.federation.errors import ClientGoneError, TooFewClientsError
+from consilience.federation.exchange.auto import auto_batch
 from consilience.federation.exchange.batch import batch, drive
 from consilience.federation.exchange.fisher import fisher_batch
 from consilience.federation.exchange.residual import residual_batch
@@ -22,6 +23,8 @@ from consilience.settings.choices import Alternatives, Dropout, Method
 from consilience.settings.terms import Terms
 
 __all__ = ["FederatedTest"]
+
+EXCHANGES = {Method.FEDCI: batch, Method.FISHER: fisher_batch, Method.RESIDUAL: residual_batch, Method.AUTO: auto_batch}
 
 
 def fit_options(terms: Terms, sites: int) -> FitOptions:
@@ -37,6 +40,7 @@ def fit_options(terms: Terms, sites: int) -> FitOptions:
         terms.alternatives is Alternatives.SMOOTH,
         terms.cluster is not None,
         terms.small_sample,
+        terms.diagnosed,
     )
 
 
@@ -62,7 +66,7 @@ class FederatedTest(CITest):
 
     @property
     def method(self) -> str:
-        """``"fedci"``, ``"fisher"`` or ``"residual"``."""
+        """``"fedci"``, ``"fisher"``, ``"residual"`` or ``"auto"``."""
         return self.terms.method.value
 
     @property
@@ -113,7 +117,7 @@ class FederatedTest(CITest):
         RefusalError
             A client refuses a request.
         """
-        exchange = {Method.FEDCI: batch, Method.FISHER: fisher_batch, Method.RESIDUAL: residual_batch}[self.terms.method]
+        exchange = EXCHANGES[self.terms.method]
         while True:
             try:
                 results = drive(exchange(questions, self._sums, progress), self._ask)

@@ -49,6 +49,7 @@ class Pooled(CITest):
         ordinal: Ordinal = DEFAULTS.ordinal,
         ridge: float = DEFAULTS.ridge,
         small_sample: bool = DEFAULTS.small_sample,
+        diagnostics: bool = DEFAULTS.diagnostics,
     ) -> None:
         self.schema = schema
         self.sites = tuple(frames)
@@ -56,6 +57,7 @@ class Pooled(CITest):
         self.datasets = tuple(dict.fromkeys(frozenset(f.columns) & frozenset(schema) for f in frames.values()))
         self._desks: list[Desk]
         self._ordinal = ordinal
+        self._frames, self._parts = frames, list[Desk]()
         if effects is SiteEffects.RANDOM:
             self._desks = [desk_for(Table(frame, schema, name)) for name, frame in frames.items()]
             self._sums = Sums(schema, FitOptions(effects, ordinal, ridge, len(frames), small_sample=small_sample))
@@ -67,7 +69,7 @@ class Pooled(CITest):
         factor = Variable(SITE, Kind.MULTINOMIAL, tuple(frames))
         full = Schema([*schema.values(), factor])
         self._desks = [desk_for(Table(pl.concat(parts, how="diagonal"), full, "the pooled data", site=SITE if always else None))]
-        self._sums = Sums(full, FitOptions(SiteEffects.NONE, ordinal, ridge, 1, always, small_sample=small_sample))
+        self._sums = Sums(full, FitOptions(SiteEffects.NONE, ordinal, ridge, 1, always, small_sample=small_sample, diagnostics=diagnostics))
         if always:
             self._sums.rank_of = self._rank_of
 
@@ -83,7 +85,11 @@ class Pooled(CITest):
         return [replace(r, contributors=self._sites(r)) for r in results]
 
     def _ask(self, request: AnyRequest) -> Floats:
-        total: Floats = np.sum([desk.answer(request, site) for site, desk in enumerate(self._desks)], axis=0)
+        """All rows together; but what is said of sites is the sum of what each of them says."""
+        desks = self._desks
+        if request.of_sites:
+            self._parts = desks = self._parts or [desk_for(Table(frame, self.schema, name)) for name, frame in self._frames.items()]
+        total: Floats = np.sum([desk.answer(request, site) for site, desk in enumerate(desks)], axis=0)
         return total
 
     def _rank_of(self, model: ModelSpec, predictor: str, levels: tuple[int, ...]) -> int:

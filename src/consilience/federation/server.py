@@ -13,6 +13,7 @@ from consilience.errors import OptionError, StudyError
 from consilience.federation.errors import DuplicateClientError, NoClientsError
 from consilience.federation.federated import FederatedTest
 from consilience.federation.pooled import Pooled
+from consilience.federation.pooled_auto import PooledAuto
 from consilience.federation.pooled_residual import PooledResidual
 from consilience.federation.site.client import Client
 from consilience.federation.transport.local import LocalTransport
@@ -32,9 +33,10 @@ class Server(FederatedTest):
         The sites, each with a name of its own.
     schema : Schema or mapping, optional
         The study's variables, declared in advance. By default the union of what the clients hold.
-    method : {"fedci", "fisher", "residual"}
+    method : {"fedci", "fisher", "residual", "auto"}
         ``"fedci"`` compares nested models that are fitted from sums over clients; ``"fisher"`` combines the p-values of the clients' own
-        tests; ``"residual"`` multiplies the residuals of smooth models, which needs neither straight lines nor equal variances.
+        tests; ``"residual"`` multiplies the residuals of smooth models, which needs neither straight lines nor equal variances;
+        ``"auto"`` is fedci where the linear models hold, and residual where they do not.
     site_effects : {"profiled", "coordinate", "joint", "none", "random"}
         Where the sites' intercepts live: ``"profiled"`` (each client keeps its own to itself), ``"coordinate"`` (the paper's fedCI-CA),
         ``"joint"`` (the paper's fedCI: the server sees them), ``"none"`` (one intercept for all) or ``"random"`` (intercepts from a
@@ -60,6 +62,8 @@ class Server(FederatedTest):
         is no variable of the study, and never leaves a client.
     small_sample : bool
         P-values that hold for few rows, and a refusal where no law does. False refers every statistic to the plain χ², as the paper does.
+    diagnostics : bool
+        With ``method="fedci"``: look whether the linear models hold, in one more round.
     masking : bool
         The server sees no client's numbers. False is for measurements only.
 
@@ -108,6 +112,7 @@ class Server(FederatedTest):
         alternatives: str = DEFAULTS.alternatives.value,
         cluster: str | None = DEFAULTS.cluster,
         small_sample: bool = DEFAULTS.small_sample,
+        diagnostics: bool = DEFAULTS.diagnostics,
         masking: bool = LOCAL.masking,
     ) -> None:
         self.clients = _checked(clients)
@@ -124,6 +129,7 @@ class Server(FederatedTest):
             alternatives=alternatives,
             cluster=cluster,
             small_sample=small_sample,
+            diagnostics=diagnostics,
         )
         terms = terms_of(settings, masking=check_flag("masking", masking))
         common = _schema(self.clients, schema, settings.cluster)
@@ -259,7 +265,8 @@ def pooled(
     alternatives: str = DEFAULTS.alternatives.value,
     cluster: str | None = DEFAULTS.cluster,
     small_sample: bool = DEFAULTS.small_sample,
-) -> Pooled | PooledResidual:
+    diagnostics: bool = DEFAULTS.diagnostics,
+) -> Pooled | PooledResidual | PooledAuto:
     """The pooled analysis as a CI test: all rows in one place, the site as a factor in every model.
 
     Parameters
@@ -275,7 +282,7 @@ def pooled(
         How ordinal responses are modelled.
     ridge : float
         Penalty on coefficients; 0 for none.
-    method : {"fedci", "fisher", "residual"}
+    method : {"fedci", "fisher", "residual", "auto"}
         Which test to compare with: nested models, or products of residuals. Fisher's is refused: it combines tests of single sites.
     site_slopes : bool
         With ``method="residual"``: conditioning variables have slopes of their own at every site.
@@ -285,10 +292,12 @@ def pooled(
         With ``method="residual"``: a column whose equal values mark rows that belong together.
     small_sample : bool
         As for :class:`Server`.
+    diagnostics : bool
+        With ``method="fedci"``: look whether the linear models hold.
 
     Returns
     -------
-    Pooled or PooledResidual
+    Pooled, PooledResidual or PooledAuto
         A CI test to compare federated ones with.
 
     Raises
@@ -311,7 +320,8 @@ def pooled(
     clients = _checked(d if isinstance(d, Client) else Client(f"site{i}", d) for i, d in enumerate(data, start=1))
     if isinstance(site_effects, bool):
         site_effects = DEFAULTS.site_effects if site_effects else SiteEffects.NONE
-    chosen = {"method": method, "site_slopes": site_slopes, "alternatives": alternatives, "cluster": cluster, "small_sample": small_sample}
+    chosen = {"method": method, "site_slopes": site_slopes, "alternatives": alternatives, "cluster": cluster}
+    chosen |= {"small_sample": small_sample, "diagnostics": diagnostics}
     settings = settings_of(site_effects=site_effects, ordinal=ordinal, ridge=ridge, **chosen)
     common = _schema(clients, schema, settings.cluster)
     frames = {c.name: c.frame for c in clients}
@@ -319,14 +329,17 @@ def pooled(
         raise OptionError(
             "Fisher's method combines tests of sites, and there are none where all rows are in one place; got method='fisher'."
         )
+    features = settings.alternatives is Alternatives.SMOOTH
     if settings.method is Method.RESIDUAL:
-        features = settings.alternatives is Alternatives.SMOOTH
         return PooledResidual(frames, common, slopes=settings.site_slopes, features=features, cluster=settings.cluster)
-    return Pooled(
+    auto = settings.method is Method.AUTO
+    linear = Pooled(
         frames,
         common,
         effects=settings.site_effects,
         ordinal=settings.ordinal,
         ridge=settings.ridge,
         small_sample=settings.small_sample,
+        diagnostics=settings.diagnostics or auto,
     )
+    return PooledAuto(linear, PooledResidual(frames, common, slopes=settings.site_slopes, features=features)) if auto else linear

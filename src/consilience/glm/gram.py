@@ -69,8 +69,10 @@ def residual_sum(gram: Floats, response: int, columns: Sequence[int], ridge: flo
     return max(total - explained, 0.0)  # a perfect fit may come out at -1e-16 of the total
 
 
-def least_squares(gram: Floats, response: int, columns: Sequence[int], target: Floats | None = None) -> Floats:
+def least_squares(gram: Floats, response: int, columns: Sequence[int], target: Floats | None = None, ridge: float = 0.0) -> Floats:
     """The slopes of one column on others (all estimable), in their own units; or the solution for another right-hand side.
+
+    The ridge is as above.
 
     >>> X = np.array([[1.0, 1.0], [0.0, 1.0], [-1.0, -2.0]])
     >>> least_squares(X.T @ X, 1, [0])
@@ -80,7 +82,7 @@ def least_squares(gram: Floats, response: int, columns: Sequence[int], target: F
     scale = np.sqrt(gram[index, index])
     correlation = gram[np.ix_(index, index)] / np.outer(scale, scale)
     right = gram[index, response] if target is None else target
-    slopes: Floats = np.linalg.solve(correlation, right / scale) / scale
+    slopes: Floats = np.linalg.solve(correlation + ridge * np.eye(len(index)), right / scale) / scale
     return slopes
 
 

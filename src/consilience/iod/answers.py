@@ -12,6 +12,7 @@ from itertools import islice
 
 import polars as pl
 
+from consilience.citest.diagnostics import Diagnostics
 from consilience.citest.interface import CITest
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult, Direction, to_frame
@@ -28,6 +29,8 @@ AT_ONCE = 1 << 15
 
 INFORMATIVE, CONVERGED = 1, 2
 SPEAKS = INFORMATIVE | CONVERGED
+_More = tuple[str, tuple[Direction, ...], tuple[str, ...], Diagnostics | None, str | None]
+_NO_MORE: _More = ("", (), (), None, None)
 
 
 class Results(Mapping[Key, CIResult]):
@@ -51,7 +54,7 @@ class Results(Mapping[Key, CIResult]):
         self._places: dict[int, int] = {}  # a question as one number, and where its answer stands in the columns
         self._p, self._n = array("d"), array("q")
         self._contributors, self._rounds, self._flags = array("l"), array("l"), bytearray()
-        self._more: dict[int, tuple[str, tuple[Direction, ...], tuple[str, ...]]] = {}  # what few answers have: reason, directions, sites
+        self._more: dict[int, _More] = {}  # what some answers have: reason, directions, sites, whether models hold, which method
 
     def _code(self, key: Key) -> int:
         x, y, given = key
@@ -67,8 +70,9 @@ class Results(Mapping[Key, CIResult]):
         self._contributors.append(result.contributors)
         self._rounds.append(result.rounds)
         self._flags.append((INFORMATIVE if result.informative else 0) | (CONVERGED if result.converged else 0))
-        if result.reason or result.directions or result.participants:
-            self._more[place] = result.reason, result.directions, result.participants
+        more = result.reason, result.directions, result.participants, result.diagnostics, result.method
+        if more != _NO_MORE:
+            self._more[place] = more
 
     def p_value(self, key: Key) -> float:
         """The p-value of an answered question."""
@@ -100,7 +104,7 @@ class Results(Mapping[Key, CIResult]):
         place = self._places.get(self._code(key))
         if place is None:
             raise KeyError(key)
-        reason, directions, participants = self._more.get(place, ("", (), ()))
+        reason, directions, participants, diagnostics, method = self._more.get(place, _NO_MORE)
         flags = self._flags[place]
         return CIResult(
             names[x],
@@ -115,6 +119,8 @@ class Results(Mapping[Key, CIResult]):
             bool(flags & CONVERGED),
             directions,
             participants,
+            diagnostics,
+            method,
         )
 
 

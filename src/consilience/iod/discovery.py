@@ -10,6 +10,7 @@ from typing import Any, overload
 
 import polars as pl
 
+from consilience.citest.diagnostics import Diagnosis
 from consilience.citest.interface import CITest
 from consilience.graph.graphs import PAG
 from consilience.iod.evidence import Decision
@@ -65,6 +66,8 @@ class Discovery:
         Seconds per step.
     settings, versions : dict
         What it takes to do it again.
+    diagnosis : Diagnosis
+        In how many tests the linear models behind them do not hold, if anybody has looked: ``str(found.diagnosis)`` says it.
     knowledge : Knowledge or None
         What was known beforehand.
     disclosed : polars.DataFrame or None
@@ -141,6 +144,13 @@ class Discovery:
     def headline(self) -> str:
         """What was found and how far it can be relied on, in a sentence or two: what stands at the top of every form of the result."""
         return headline(self)
+
+    @property
+    def diagnosis(self) -> Diagnosis:
+        """In how many tests the linear models behind them do not hold, if anybody has looked: ``str(found.diagnosis)`` says it."""
+        if "linear_p" not in self.tests.columns:
+            return Diagnosis(self.tests.height, 0, 0)
+        return Diagnosis.of(self.tests["linear_p"].to_list(), self.tests["method"].to_list())
 
     @property
     def alpha(self) -> float:
@@ -291,6 +301,7 @@ class Discovery:
         """
         return {
             "headline": self.headline,
+            "diagnosis": str(self.diagnosis),
             "pags": [{**_plain(pag), "score": score} for pag, score in zip(self.pags, self.scores, strict=True)],
             "complete": self.complete,
             "stopped": self.stopped,

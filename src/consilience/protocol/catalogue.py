@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from consilience.protocol.diagnose import Diagnose
 from consilience.protocol.evaluate import Evaluate
 from consilience.protocol.grid import Grid
 from consilience.protocol.local_tests import LocalTests
@@ -21,6 +22,7 @@ AnyRequest = (
     | Products
     | Refit  # where cross-products have lost digits
     | Evaluate
+    | Diagnose
     | LocalTests
     | Place  # and so on: tests of residuals
     | Grid

@@ -27,7 +27,7 @@ from consilience.protocol.request import Request, VariableSet
 from consilience.settings.choices import Method
 from consilience.wording import counted
 
-__all__ = ["Evaluate", "ModelAsk"]
+__all__ = ["Evaluate", "ModelAsk", "check_design", "intercepts_near", "recoded"]
 
 _FALLBACK = {SiteEffects.COORDINATE: SiteEffects.PROFILED}
 """Where steps by coordinates do not converge, the server may ask for the profiled information: a sum of the same kind on the same rows."""
@@ -138,7 +138,7 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
     def _check_model(self, model: ModelAsk, guard: Guard) -> None:
         key = (model.response, model.predictors, model.sample, model.keep, model.levels)
         if key not in guard.passed:  # a model's design stays the same over all its steps
-            _check_design(model, guard, self.effects)
+            check_design(model, guard, self.effects)
             guard.passed.add(key)
         schema = guard.table.schema
         wanted = self._n_parameters(model, schema)
@@ -156,7 +156,7 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
             if not table.holds(model.sample):
                 parts.append(np.zeros(self._size(model, table.schema)))
                 continue
-            key = (model.response, model.predictors, table.complete(model.sample).key, model.keep, model.levels)
+            key = _key(model, table)
             point = (key, model.beta, model.mu)
             if point not in seen:  # samples that differ elsewhere may be the same rows here
                 seen[point] = bench.evaluate(model, self, site, key)
@@ -182,8 +182,11 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
         return f"log-likelihood, score and information of {counted(len(self.models), 'model')} of {', '.join(responses) or 'nothing'}"
 
 
-def _check_design(model: ModelAsk, guard: Guard, effects: SiteEffects) -> None:
-    """A model that the study can have asked for, written in the one way there is: a question in another guise is the same question."""
+def check_design(model: ModelAsk, guard: Guard, effects: SiteEffects | None = None) -> None:
+    """A model that the study can have asked for, written in the one way there is: a question in another guise is the same question.
+
+    A continuous response is fitted in steps only where site ``effects`` are random; None where steps are not what is asked for.
+    """
     schema = guard.table.schema
     guard.knows((model.response, *model.predictors))
     guard.knows(model.sample)
@@ -192,7 +195,7 @@ def _check_design(model: ModelAsk, guard: Guard, effects: SiteEffects) -> None:
     if not set(model.sample) >= {model.response, *model.predictors}:
         raise OutsideSchemaError(f"A model's sample must be complete on its variables; got {', '.join(model.sample)}.")
     response = schema[model.response]
-    if response.kind is Kind.CONTINUOUS and effects is not SiteEffects.RANDOM:
+    if response.kind is Kind.CONTINUOUS and effects not in (None, SiteEffects.RANDOM):
         raise OutsideSchemaError(f"{model.response!r} is continuous and needs no model to be evaluated; its cross-products say all.")
     in_order = all(a < b for a, b in zip(model.levels, model.levels[1:], strict=False))
     if not response.kind.is_discrete:
@@ -256,7 +259,7 @@ class _Bench:
             return moments
         design = build(self.table, model.spec, model.keep, coding)
         if model.levels:
-            design = replace(design, response=self._recoded(model, design.response))
+            design = replace(design, response=recoded(self.table, model, design.response))
         kernel = make_kernel(design, shape, request.effects, model.mu)
         # four times the design: itself, and what a kernel derives from it; 512 bytes for what Python adds to each
         size = 4 * design.nbytes + 512
@@ -264,15 +267,6 @@ class _Bench:
             self.kernels[full_key] = kernel
             self.used += size
         return kernel
-
-    def _recoded(self, model: ModelAsk, response: NDArray[Any]) -> NDArray[np.int32]:
-        """Codes among the levels that occur."""
-        code = np.full(len(self.table.schema[model.response].levels), -1, dtype=np.int32)
-        code[list(model.levels)] = np.arange(len(model.levels), dtype=np.int32)
-        found: NDArray[np.int32] = code[response]
-        if (found < 0).any():
-            raise OutsideSchemaError(f"The levels of {model.response!r} in a model must be all that occur in its sample.")
-        return found
 
     def _moments(self, model: ModelAsk, coding: Coding) -> Moments:
         """What a Gaussian model needs of this site's rows: cross-products about its own means, and sums about the common locations."""
@@ -285,3 +279,24 @@ class _Bench:
         place = {name: i for i, name in enumerate(names)}
         predictors = column_names(self.table.schema, model.predictors)
         return Moments.of(n, gram, sums, [place[predictors[j]] for j in model.keep], place[model.response, 0])
+
+
+def _key(model: ModelAsk, table: Table) -> Any:
+    """A model at this site: samples that differ elsewhere may be the same rows here."""
+    return model.response, model.predictors, table.complete(model.sample).key, model.keep, model.levels
+
+
+def intercepts_near(desk: Desk, model: ModelAsk) -> Floats | None:
+    """The site's own intercepts as they are expected at ``model``'s slopes, where its fit has left them; None if it has not."""
+    warm = desk.keep(_Bench, lambda: _Bench(desk.table, desk.cache_bytes)).warm.get(_key(model, desk.table))
+    return None if warm is None or len(warm.shared) != len(model.point) else warm.predict(model.point)
+
+
+def recoded(table: Table, model: ModelAsk, response: NDArray[Any]) -> NDArray[np.int32]:
+    """Codes among the levels that occur."""
+    code = np.full(len(table.schema[model.response].levels), -1, dtype=np.int32)
+    code[list(model.levels)] = np.arange(len(model.levels), dtype=np.int32)
+    found: NDArray[np.int32] = code[response]
+    if (found < 0).any():
+        raise OutsideSchemaError(f"The levels of {model.response!r} in a model must be all that occur in its sample.")
+    return found

@@ -126,8 +126,9 @@ class Guard:
             )
 
     def is_method(self, method: Method) -> None:
-        """Only what the study's method needs: p-values with Fisher's, sums of models with the other."""
-        if method is not self.terms.method:
+        """Only what the study's method needs: p-values with Fisher's, sums of models with the others."""
+        both = self.terms.method is Method.AUTO and method in (Method.FEDCI, Method.RESIDUAL)
+        if method is not self.terms.method and not both:
             raise WrongTermsError(f"The study's method is {self.terms.method}; got a request of another.")
 
     def moves_columns(self, *, moved: bool) -> None:
@@ -222,7 +223,23 @@ class Guard:
                 f"{columns} columns are too many for the {rows} rows of {', '.join(variables)}: at most one for {per_column}."
             )
 
-    def settles(self, tests: Sequence[tuple[bytes, bytes]]) -> None:
+    def may_diagnose(self) -> None:
+        """Sums on whether models hold only where agreed; ``auto`` cannot choose without them."""
+        if not self.terms.diagnosed:
+            raise WrongTermsError("The study has not agreed to diagnostics; got a request for them.")
+
+    def diagnoses(self, models: Sequence[tuple[bytes, bytes]]) -> None:
+        """Each model (as a digest) is looked at in few points (as digests), and in none again with fewer sites."""
+        for model, point in models:
+            before = self.history.settled.get(model, {}).get(point)
+            if before is not None and self.members < before:
+                raise RepeatedQuestionError(
+                    f"A model was looked at in this point with {len(before)} sites; asked for again with {len(self.members)}, the "
+                    f"difference would be the missing site's numbers. Begin at another point."
+                )
+        self.settles(models, "Sums on whether a model holds")
+
+    def settles(self, tests: Sequence[tuple[bytes, bytes]], what: str = "The products of residuals of a test") -> None:
         """Each test (as a digest) is answered at few points (as digests) by the same sites.
 
         Products of residuals at coefficients of a server's choice, as often as it likes, would weigh single rows out. One point is enough;
@@ -234,9 +251,7 @@ class Guard:
             if known.get(point) == self.members:
                 continue
             if sum(members == self.members for members in known.values()) >= MOST_POINTS:
-                raise RepeatedQuestionError(
-                    f"The products of residuals of a test are answered at {MOST_POINTS} points at most with the same sites; got another."
-                )
+                raise RepeatedQuestionError(f"{what} are answered at {MOST_POINTS} points at most with the same sites; got another.")
             new.append((test, point))
         if new:
             members = tuple(sorted(self.members))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
@@ -28,6 +28,9 @@ class Request(msgspec.Struct, frozen=True):
 
     # One flat vector, and not a structure: the masks are laid over numbers in a row, the ring adds rows of equal length, and a length that
     # follows from the question alone leaves nothing to read off the size of an answer.
+
+    of_sites: ClassVar[bool] = False
+    """True if the answer is not the same when rows of several sites are in one table: sites are compared with each other."""
 
     def length(self, schema: Schema) -> int:
         """How many numbers the answer has."""

@@ -98,6 +98,7 @@ class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             f"variable sets: {' | '.join(', '.join(names) for names in self.datasets)}",
             f"method {s.method.value}, site effects {s.site_effects.value}, ordinal responses {s.ordinal.value}, alpha {s.alpha:g}",
             *_residual_lines(s),
+            *(("whether linear models hold is looked at, in one more round",) if self.terms.diagnosed else ()),
             f"conditioning sets {most}; tests go out {'level by level' if s.batching is Batching.LEVELS else 'all together'}",
             f"where decisions contradict each other: {RESOLVED[s.resolve]}",
             *(() if known is None else known.lines()),
@@ -110,7 +111,7 @@ class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def _residual_lines(s: NetworkSettings) -> tuple[str, ...]:
     """What there is to say of tests of residuals, where they are agreed on."""
-    if s.method is not Method.RESIDUAL:
+    if s.method not in (Method.RESIDUAL, Method.AUTO):
         return ()
     slopes = "slopes of every site's own" if s.site_slopes else "the same slopes at all sites"
     by = "" if s.cluster is None else f"; rows with the same {s.cluster!r} belong together, a column that never leaves a site"
@@ -127,7 +128,7 @@ def warnings_of(contract: Contract) -> list[str]:
     2
     """
     s, found = contract.settings, []
-    if s.site_effects is SiteEffects.JOINT and s.method is Method.FEDCI:
+    if s.site_effects is SiteEffects.JOINT and s.method in (Method.FEDCI, Method.AUTO):
         found.append(JOINT_WARNING)
     if s.on_dropout is Dropout.RESTART:
         found.append(RESTART_WARNING)

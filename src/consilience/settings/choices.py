@@ -10,11 +10,15 @@ __all__ = ["Alternatives", "Batching", "Dropout", "Engine", "Method", "Ordinal",
 
 
 class Method(StrEnum):
-    """How sites are brought together: nested models from sums, combined p-values, or products of residuals."""
+    """How sites are brought together: nested models from sums, combined p-values, or products of residuals.
+
+    ``AUTO`` takes nested models where they hold, and products of residuals where they do not.
+    """
 
     FEDCI = "fedci"
     FISHER = "fisher"
     RESIDUAL = "residual"
+    AUTO = "auto"
 
 
 class Alternatives(StrEnum):

@@ -51,7 +51,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     method: Annotated[
         Method,
         About(
-            "Nested models from masked sums (fedci), combined p-values (fisher), or products of residuals of smooth models (residual).",
+            "Nested models from masked sums (fedci), combined p-values (fisher), products of residuals of smooth models (residual), or "
+            "nested models where they hold and residuals where they do not (auto).",
             Part.TESTS,
         ),
     ] = Method.FEDCI
@@ -113,6 +114,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = None
     small_sample: Annotated[
         bool, About("P-values that hold for few rows: F for continuous responses, a scaled χ² for others; off for plain χ².", Part.TESTS)
+    ] = True
+    diagnostics: Annotated[
+        bool, About("With method fedci: look whether the linear models hold; one more round. With auto always.", Part.TESTS)
     ] = True
 
 

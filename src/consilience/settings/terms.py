@@ -38,6 +38,12 @@ class Terms(msgspec.Struct, frozen=True):
     alternatives: Alternatives = DEFAULTS.alternatives
     cluster: str | None = DEFAULTS.cluster
     small_sample: bool = DEFAULTS.small_sample
+    diagnostics: bool = DEFAULTS.diagnostics
+
+    @property
+    def diagnosed(self) -> bool:
+        """True if sums on whether models hold are asked for."""
+        return self.method is Method.AUTO or (self.method is Method.FEDCI and self.diagnostics)
 
     @property
     def disclosure(self) -> Disclosure:

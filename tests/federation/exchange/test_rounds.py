@@ -28,10 +28,13 @@ def test_gaussian_data_take_at_most_two_rounds_per_level() -> None:
         data = rng.normal(size=(80, 5)) @ rng.normal(size=(5, 5)) + k
         clients.append(cs.Client(f"s{k}", pl.DataFrame(data, schema=list("ABCDE"))))
     for level in range(4):
-        server = cs.Server(clients)
+        server = cs.Server(clients, diagnostics=False)
         server.test_all(max_given=level)
         assert server.rounds <= 2
-    by_level = cs.Server(clients)
+        looking = cs.Server(clients)
+        looking.test_all(max_given=level)
+        assert looking.rounds == server.rounds + 1
+    by_level = cs.Server(clients, diagnostics=False)
     for level in range(4):
         before = by_level.rounds
         by_level.test_all(max_given=level)

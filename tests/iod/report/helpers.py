@@ -14,7 +14,7 @@ from consilience.graph import PAG
 from consilience.iod import Decision, Discovery, Knowledge, Summary
 from consilience.iod.evidence import Source
 
-SECTIONS = ["result", "data", "summary", "graphs", "local", "conflicts", "tests", "disclosed", "settings", "reading"]
+SECTIONS = ["result", "data", "summary", "graphs", "local", "conflicts", "tests", "linear", "disclosed", "settings", "reading"]
 KNOWN = Knowledge(tiers=[["<A>"], ["B"]])
 SETTINGS: dict[str, object] = {
     "alpha": 0.05,

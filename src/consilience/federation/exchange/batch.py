@@ -8,6 +8,7 @@ decides how requests travel and how sums are made. Every model of every test is 
     products    level counts and cross-products per sample                 one round; ranks, and fits in closed form
     (refit)     residual sums of Gaussian models; only where digits are lost  one round, rarely two
     evaluate    log-likelihood, score, information of every open model     one round per Newton step, all models together
+    (diagnose)  what the full models miss                                  one round, if the study wants to know
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from consilience.citest.interface import Progress
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult, Direction, silent
 from consilience.data.design import ModelSpec
+from consilience.federation.exchange.diagnosis import combine_directions, diagnose_request, judge
 from consilience.federation.exchange.freedom import degrees, freedom, gap_is_open, slope_positions, without_faint
 from consilience.federation.exchange.likelihood import (
     MOST_ROUNDS,
@@ -136,6 +138,7 @@ class _Batch:
         self._open_models()
         yield from self._refit()
         yield from self._evaluate()
+        yield from self._diagnose()
 
     def _asked(self, request: AnyRequest) -> AnyRequest:
         self.rounds += 1
@@ -303,6 +306,18 @@ class _Batch:
                     self.finished[model] = self.rounds
                     del self.open[model]
 
+    def _diagnose(self) -> Rounds:
+        """Whether the full models of all tests hold."""
+        sums = self.sums
+        full = {m: self.sketches[m] for t in self.tests for r, m in t.models if m not in sums.checked and not self._refusal(t, r, m)}
+        asked = diagnose_request(full, sums)
+        if asked is None:
+            return
+        models, request = asked
+        totals = request.read((yield self._asked(request)), sums.schema)
+        for model, ask, total in zip(models, request.models, totals, strict=True):
+            sums.checked[model] = judge(total, full[model], ask, sums)
+
     def _ask(self, model: ModelSpec, newton: Newton) -> ModelAsk:
         shape = self.sketches[model]
         return ModelAsk.of(model, shape.keep, shape.levels, newton.beta, newton.mu)
@@ -357,7 +372,8 @@ class _Batch:
             return result(question, both, n, contributors, self.ready, test.reason)
         done = [self.finished.get(m, 0) for pair in test.models for m in pair]
         directions = tuple(self._direction(test, restricted, full) for restricted, full in test.models)
-        return result(question, directions, n, contributors, max(*done, self.ready))
+        answer = result(question, directions, n, contributors, max(*done, self.ready))
+        return replace(answer, diagnostics=combine_directions(self.sums.checked.get(full) for _, full in test.models))
 
     def _direction(self, test: _Test, restricted: ModelSpec, full: ModelSpec) -> Direction:
         question, response = test.question, full.response

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from consilience.citest.diagnostics import Diagnostics
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult
 from consilience.data.design import ModelSpec
@@ -29,7 +30,8 @@ __all__ = ["FitOptions", "Sums"]
 class FitOptions:
     """How models are fitted. ``always`` are predictors of every model (the site, where rows are pooled).
 
-    For tests of residuals: slopes of sites, features of numbers, and whether products are summed by cluster.
+    For tests of residuals: slopes of sites, features of numbers, and whether products are summed by cluster. ``diagnostics``: whether
+    models hold is looked at.
     """
 
     effects: SiteEffects = DEFAULTS.site_effects
@@ -42,6 +44,7 @@ class FitOptions:
     features: bool = False
     clustered: bool = False
     small_sample: bool = DEFAULTS.small_sample
+    diagnostics: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -51,7 +54,7 @@ class Sums:
     ``counts`` holds (contributors, rows) per variable set, ``products`` the cross-products, ``fits`` the finished models,
     ``starts`` where a model's next fit begins, ``freedom`` the rank that each predictor adds to a model's information, ``refined`` the
     models whose residuals were summed, ``combined`` Σ -2 log p of Fisher's method, ``finished`` the results that are there, ``residual``
-    what tests of residuals have learnt. ``rank_of`` replaces ``freedom`` where all rows are at hand.
+    what tests of residuals have learnt, ``checked`` whether models hold. ``rank_of`` replaces ``freedom`` where all rows are at hand.
     """
 
     schema: Schema
@@ -70,6 +73,7 @@ class Sums:
     finished: dict[Question, CIResult] = field(default_factory=dict)
     restarted: bool = False
     residual: ResidualSums = field(default_factory=ResidualSums)
+    checked: dict[ModelSpec, Diagnostics] = field(default_factory=dict)
 
     def without_a_site(self) -> Sums:
         """For the sites that are left when one has gone: sums are asked for anew, where fits stood they go on.

@@ -16,6 +16,7 @@ from consilience.graph.drawing.shapes import STYLE
 from consilience.iod.report import sections
 from consilience.iod.report.graphs import common_positions, graph_list, local_graphs, summary_section
 from consilience.iod.report.html import Html, el, listed
+from consilience.iod.report.linear import linear_models
 from consilience.iod.report.reading import reading
 from consilience.iod.report.sentences import title
 
@@ -95,6 +96,7 @@ def _sections(found: Discovery) -> list[_Section]:
     return [
         *parts,
         _Section("tests", "Tests", sections.tests(found)),
+        _Section("linear", "Do the linear models hold?", linear_models(found)),
         _Section("disclosed", "What left each site", sections.disclosed(found)),
         _Section("settings", "Settings and versions", sections.settings(found)),
         _Section("reading", "How to read this page", reading()),

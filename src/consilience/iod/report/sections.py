@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from consilience.iod.evidence import Decision, Source
 from consilience.iod.headline import Ended, all_agree, condition, ended
 from consilience.iod.report.html import Html, el, join, label, labels, listed
+from consilience.iod.report.linear import sentence
 from consilience.iod.report.sentences import certain, edges_in_words
 from consilience.iod.report.tables import Column, ci_table, decision_counts, table
 from consilience.iod.wording import counted, format_weight
@@ -155,7 +156,7 @@ def about_tests(found: Discovery) -> Html:
         f"{counted(found.tests.height, 'test')}: {words or 'none'}. A pair is taken as independent, given other variables, where the "
         f"p-value is above α = {found.alpha:g}. A test that the data cannot answer is uninformative; it counts neither way."
     )
-    return join([el("p", text), _missing(found)])
+    return join([el("p", text), el("p", sentence(found)), _missing(found)])
 
 
 def _missing(found: Discovery) -> Html | None:

@@ -67,6 +67,7 @@ CI_COLUMNS = (
     Column("decision"),
     Column("rows", number=True),
     Column("sites", number=True),
+    Column("linear", number=True),
     Column("note"),
 )
 
@@ -77,11 +78,12 @@ def ci_rows(found: Discovery, tests: pl.DataFrame, shown: Sequence[bool] | None 
     index = {name: i for i, name in enumerate(names)}
     rows = []
     shown_names = {name: el("td", label(name)) for name in names}  # few names, in thousands of rows
-    columns = ("x", "y", "given", "p_value", "n", "contributors", "informative", "reason", "converged")
+    columns = ("x", "y", "given", "p_value", "n", "contributors", "informative", "reason", "converged", "linear_p", "method")
     seen = [True] * tests.height if shown is None else shown
-    for (x, y, given, p, n, sites, informative, reason, converged), visible in zip(tests.select(columns).iter_rows(), seen, strict=True):
+    for row, visible in zip(tests.select(columns).iter_rows(), seen, strict=True):
+        x, y, given, p, n, sites, informative, reason, converged, linear, method = row
         decision = decision_of(p, found.alpha, informative=informative and converged)
-        note = note_of(reason, converged=converged)
+        note = note_of(reason, converged=converged, method=method)
         rows.append(
             el(
                 "tr",
@@ -92,6 +94,7 @@ def ci_rows(found: Discovery, tests: pl.DataFrame, shown: Sequence[bool] | None 
                 el("td", el("span", decision, class_=f"decision {decision}")),
                 el("td", f"{n:,}", class_="number", data_value=n),
                 el("td", str(sites), class_="number"),
+                el("td", "–" if linear is None else format_p(linear), class_="number", data_value="" if linear is None else repr(linear)),
                 el("td", note),
                 data_variables=" ".join(str(index[name]) for name in (x, y, *given) if name in index),
                 data_decision=decision,
@@ -135,13 +138,14 @@ def decision_of(p: float | None, alpha: float, *, informative: bool) -> str:
     return DECISIONS[0] if p > alpha else DECISIONS[1]
 
 
-def note_of(reason: str, *, converged: bool) -> str:
+def note_of(reason: str, *, converged: bool, method: str | None = None) -> str:
     """What else is to be said of a test.
 
     >>> note_of("too few rows", converged=False)
     'too few rows; did not converge'
     """
-    return "; ".join(words for words in (reason, "" if converged else "did not converge") if words)
+    by = "answered by residuals" if method == "residual" else ""
+    return "; ".join(words for words in (reason, "" if converged else "did not converge", by) if words)
 
 
 def _choices(names: Sequence[str]) -> Html:

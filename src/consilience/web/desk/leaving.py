@@ -28,6 +28,12 @@ KINDS = (
         "How well a model fits this site's rows, and in which direction it would fit better: one number, a vector and a matrix a model.",
     ),
     (
+        re.compile(r"^what \d+ models? miss"),
+        "Whether models hold",
+        "In which direction a fitted model would fit better if its lines could bend, and how far this site's slopes and variances are from "
+        "those of all sites: sums over its rows, and once a model.",
+    ),
+    (
         re.compile(r"^numbers of rows and sums of"),
         "Counts and sums of numbers",
         "How many values a number has here and their sum, so that all sites measure from the same middle.",

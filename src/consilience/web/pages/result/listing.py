@@ -19,7 +19,7 @@ __all__ = ["Listing"]
 PER_PAGE = 600
 """Tests on a page; with no more than these in all, a script sorts and searches on the page."""
 SORTED = {"x": "x", "y": "y", "given": "given", "p": "p_value", "decision": "decision"}
-SORTED |= {"rows": "n", "sites": "contributors", "note": "reason"}
+SORTED |= {"rows": "n", "sites": "contributors", "linear": "linear_p", "note": "reason"}
 """Names of orders in an address, in the order of the columns, and the columns of the tests that they mean."""
 
 

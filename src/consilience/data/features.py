@@ -1,0 +1,72 @@
+"""Columns that straight lines lack: squares, cubes and products of the columns of a design.
+
+If the mean of a response is linear in its predictors, none of these adds anything. A number enters as u = t/√(1 + t²/4), with t its
+centred column in units of 2^scale, about a standard deviation: near the centre u is t, far out it tends to ±2. A square of the number
+itself would hang on the few rows that lie furthest out, and so would every test with it.
+
+An even bend shows in u², an odd one in u³ (sin 2z has no part along z², for z that are symmetric), and what two variables do only together
+in their product. Where there are more than :data:`MOST_FEATURES`, products of numbers with levels are left out first; products of levels
+are looked at only where all predictors are discrete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from consilience.data.design import Floats, centre
+from consilience.data.schema import Schema
+
+__all__ = ["MOST_FEATURES", "MOST_SCALE", "feature_plan", "widen"]
+
+MOST_FEATURES = 8
+"""Features of one model. Their cross-products are most of what the check of a model costs."""
+MOST_SCALE = 64
+"""Exponents of scales lie within ±this: columns are in a unit within a factor of 2⁸ of their spread."""
+
+
+def feature_plan(schema: Schema, columns: Sequence[tuple[str, int]]) -> list[tuple[int, ...]]:
+    """Which columns are multiplied for each feature: squares, cubes, then pairs. ``columns`` are variables and levels.
+
+    >>> schema = Schema({"A": "continuous", "B": "continuous", "E": ("multinomial", "pqr")})
+    >>> feature_plan(schema, [("A", 0), ("B", 0), ("E", 1), ("E", 2)])
+    [(0, 0), (1, 1), (0, 0, 0), (1, 1, 1), (0, 1), (0, 2), (0, 3), (1, 2)]
+    """
+    numbers, levels = list[int](), list[int]()
+    for j, (name, _) in enumerate(columns):
+        (levels if schema[name].kind.is_discrete else numbers).append(j)
+    if not numbers:
+        pairs: list[tuple[int, ...]] = [(i, j) for i in levels for j in levels if i < j and columns[i][0] != columns[j][0]]
+        return pairs[:MOST_FEATURES]
+    plan: list[tuple[int, ...]] = [(j, j) for j in numbers] + [(j, j, j) for j in numbers]
+    plan += [(i, j) for i in numbers for j in numbers if i < j]
+    plan += [(i, j) for i in numbers for j in levels]
+    return plan[:MOST_FEATURES]
+
+
+def widen(columns: Floats, plan: Sequence[tuple[int, ...]], scales: Sequence[int | None], weights: Floats | None) -> Floats:
+    """Centred ``columns`` with their features, centred too. ``scales`` has the exponent of a number's scale, None for a level.
+
+    >>> widen(np.array([[-1.0], [0.0], [1.0]]), [(0, 0)], [0], None).round(3)
+    array([[-1.   ,  0.267],
+           [ 0.   , -0.533],
+           [ 1.   ,  0.267]])
+    """
+    p = columns.shape[1]
+    made = np.empty((len(columns), p + len(plan)), order="F")
+    made[:, :p] = columns
+    bounded: dict[int, Floats] = {}
+    for j in {j for product in plan for j in product}:
+        scale = scales[j]
+        if scale is None:
+            bounded[j] = columns[:, j]
+            continue
+        half = np.ldexp(columns[:, j], -scale - 1)
+        bounded[j] = 2.0 * half / np.sqrt(1.0 + half * half)
+    for k, product in enumerate(plan, start=p):
+        np.multiply(bounded[product[0]], bounded[product[1]], out=made[:, k])
+        for j in product[2:]:
+            made[:, k] *= bounded[j]
+    centre(made[:, p:], weights)
+    return made

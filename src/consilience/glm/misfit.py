@@ -1,0 +1,275 @@
+"""What one site says on whether a model holds: sums at the fitted slopes, over its columns and over features that straight lines lack.
+
+A model with p columns is looked at with f features beside them (:mod:`consilience.data.features`), at slopes (β̂, 0). The site's intercepts
+are at their maximum, as in ``profiled``. Its answer for one model has, with P parameters of the wide model and B of the narrow one::
+
+    infeasible | sites | score (P) | information (P(P+1)/2)              curvature: do the features add anything?
+    q | rank | sites | rows | score (B) | information (B(B+1)/2)         slopes: would the site's own ones fit better?
+    moments (6) | columns times squares (P)                              variance; Gaussian responses and counts
+    squares of the last (P(P+1)/2)                                       counts only
+
+``q`` is s'I⁻s, twice the gain in log-likelihood that slopes of the site's own promise, and ``rank`` how many of them it can tell; ``score``
+and ``information`` in that line are those of sites that take part there. Every number may be added over sites.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience.data.design import Design
+from consilience.glm.kernel import Floats, Kernel
+from consilience.glm.layout import Family, Shape, SiteEffects
+from consilience.glm.poisson import Poisson
+from consilience.glm.site_effects import WarmStart, answer, make_kernel
+
+__all__ = [
+    "MOMENTS",
+    "Misfit",
+    "Widened",
+    "in_range",
+    "misfit_of_counts",
+    "misfit_of_levels",
+    "misfit_of_numbers",
+    "misfit_size",
+    "pseudo_inverse",
+]
+
+MOMENTS = 6
+"""Numbers on the squares of residuals: see :func:`misfit_of_numbers` and :func:`misfit_of_counts`."""
+COLLINEAR = 1e-8
+"""Directions of an information, brought to unit diagonal, with less than this are none."""
+REGULAR = 1e-2
+"""Where every pivot of a matrix of unit diagonal, or of what is left of one, is above this, no eigenvalue is near the bound above."""
+ROWS_PER_SLOPE = 10
+"""Rows that a site needs for each parameter to have a say on slopes of its own: with fewer, s'I⁻s of a discrete response is no χ²."""
+LARGEST = 2.0**50
+"""The most that a number may be: sums of such numbers over four thousand sites fit the ring (2⁶²). A value a million standard deviations
+from the others can make more, and a number that does not fit would close the study for the site."""
+BARRIER = 1e-6
+"""The weight of the barrier that keeps thresholds of generalized ordinal models in order while intercepts are searched for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Widened:
+    """A model's shape without and with features. A Gaussian response has no levels, and any family but that of counts will do.
+
+    >>> Widened(Shape(Family.MULTINOMIAL, 1, 3), 2).narrow
+    [0, 3]
+    """
+
+    shape: Shape
+    features: int
+
+    @property
+    def wide(self) -> Shape:
+        """The shape with features."""
+        return Shape(self.shape.family, self.shape.n_columns + self.features, self.shape.n_levels)
+
+    @property
+    def narrow(self) -> list[int]:
+        """Where the parameters of the model itself stand among those with features."""
+        return _narrow(self)
+
+    def place(self, shared: Floats) -> Floats:
+        """Parameters of the model, with zeros for the features."""
+        found = np.zeros(self.wide.n_shared)
+        found[self.narrow] = shared
+        return found
+
+
+@lru_cache(maxsize=256)  # a batch has few different sizes, and asks for each hundreds of times
+def _narrow(of: Widened) -> list[int]:
+    p, slots, width = of.shape.n_columns, of.shape.slopes_per_column, of.wide.n_columns
+    slopes = [slot * width + j for slot in range(slots) for j in range(p)]
+    return slopes + list(range(slots * width, of.wide.n_shared))
+
+
+@lru_cache(maxsize=256)
+def _triangle(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    return np.triu_indices(n)
+
+
+def misfit_size(widened: Widened, *, squares: bool, robust: bool) -> int:
+    """Length of the answer for one model. ``squares``: it has a variance; ``robust``: which grows with the mean (counts).
+
+    >>> misfit_size(Widened(Shape(Family.LOGIT, 1, 2), 1), squares=False, robust=False)
+    13
+    """
+    wide, narrow = widened.wide.n_shared, widened.shape.n_shared
+    size = 2 + _packed(wide) + 4 + _packed(narrow)
+    if squares:
+        size += MOMENTS + wide + (wide * (wide + 1) // 2 if robust else 0)
+    return size
+
+
+def _packed(n: int) -> int:
+    return n + n * (n + 1) // 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Misfit:
+    """A sum of answers for one model, unpacked; ``own`` is (q, rank, sites, rows) of sites with a say on slopes."""
+
+    infeasible: bool
+    sites: int
+    score: Floats
+    info: Floats
+    own: Floats
+    own_score: Floats
+    own_info: Floats
+    moments: Floats
+    lean: Floats
+    spread: Floats
+
+    @staticmethod
+    def read(vector: Floats, widened: Widened) -> Misfit:
+        """The parts of an answer, or of a sum of answers."""
+        wide, narrow = widened.wide.n_shared, widened.shape.n_shared
+        score, info = _unpack(vector[2:], wide)
+        at = 2 + _packed(wide)
+        own = vector[at : at + 4]
+        own_score, own_info = _unpack(vector[at + 4 :], narrow)
+        at += 4 + _packed(narrow)
+        moments, lean, rest = vector[at : at + MOMENTS], vector[at + MOMENTS : at + MOMENTS + wide], vector[at + MOMENTS + wide :]
+        spread = _square(rest, wide) if len(rest) else np.zeros((0, 0))
+        return Misfit(vector[0] > 0.5, round(float(vector[1])), score, info, own, own_score, own_info, moments, lean, spread)
+
+
+def _unpack(vector: Floats, n: int) -> tuple[Floats, Floats]:
+    return vector[:n], _square(vector[n:], n)
+
+
+def _square(vector: Floats, n: int) -> Floats:
+    full = np.zeros((n, n))
+    rows, columns = _triangle(n)
+    full[rows, columns] = full[columns, rows] = vector[: n * (n + 1) // 2]
+    return full
+
+
+def pseudo_inverse(matrix: Floats, scale: Floats | None = None) -> tuple[Floats, int]:
+    """The pseudo-inverse of a symmetric matrix and its rank. ``scale``: the diagonal of what it was before something was taken out of it.
+
+    >>> pseudo_inverse(np.array([[4.0, 4.0], [4.0, 4.0]]))
+    (array([[0.0625, 0.0625],
+           [0.0625, 0.0625]]), 1)
+    """
+    diagonal = np.maximum(np.diag(matrix) if scale is None else scale, 0.0)
+    unit = np.divide(1.0, np.sqrt(diagonal), out=np.zeros_like(diagonal), where=diagonal > 0)
+    matrix = matrix * unit[:, None] * unit[None, :]
+    if unit.all():  # mostly: a factor is five times as fast as eigenvalues
+        with contextlib.suppress(np.linalg.LinAlgError):
+            factor = np.linalg.cholesky(matrix)
+            if float(np.diag(factor).min(initial=1.0)) > REGULAR:
+                inverse = np.linalg.inv(matrix).astype(np.float64, copy=False) * unit[:, None] * unit[None, :]
+                return 0.5 * (inverse + inverse.T), len(matrix)
+    values, vectors = np.linalg.eigh(matrix)
+    kept = values > COLLINEAR
+    half = (unit[:, None] * vectors[:, kept]) / np.sqrt(values[kept])
+    return half @ half.T, int(kept.sum())
+
+
+def _answer(widened: Widened, score: Floats, info: Floats, rows: float, tail: tuple[Floats, ...] = (), *, say: bool = True) -> Floats:
+    """The flat vector. ``say``: the site has rows enough to say something on slopes of its own."""
+    at, wide = widened.narrow, widened.wide.n_shared
+    own_score, own_info = score[at], info[np.ix_(at, at)]
+    own = np.zeros(4)
+    if say:
+        inverse, rank = pseudo_inverse(own_info)
+        own = np.array([float(own_score @ inverse @ own_score), rank, 1.0, rows])
+    else:
+        own_score, own_info = np.zeros_like(own_score), np.zeros_like(own_info)
+    parts = [np.array([0.0, 1.0]), score, info[_triangle(wide)], own, own_score, own_info[_triangle(len(at))]]
+    return np.concatenate([*parts, *tail])
+
+
+def in_range(vector: Floats) -> Floats:
+    """An answer whose numbers may be summed; where one is out of all range, it says only that.
+
+    >>> in_range(np.array([0.0, 1.0, 1e16])), in_range(np.array([0.0, 1.0, 1e9]))
+    (array([1., 0., 0.]), array([0.e+00, 1.e+00, 1.e+09]))
+    """
+    if (np.abs(vector) <= LARGEST).all():
+        return vector
+    return np.concatenate([np.ones(1), np.zeros(len(vector) - 1)])
+
+
+def misfit_of_numbers(columns: Floats, response: Floats, slopes: Floats, widened: Widened, unit: float = 1.0) -> Floats:
+    """A site's answer for a Gaussian response: residuals at the common slopes, about their mean at the site, in a common unit."""
+    n = len(response)
+    if n < 2:
+        return np.zeros(misfit_size(widened, squares=True, robust=False))
+    residuals = response - columns @ widened.place(slopes)
+    residuals -= residuals.mean()
+    residuals /= unit  # fourth powers of residuals in the variable's own unit might not fit a sum
+    # the site's intercept takes up a row: residuals of a small site are shorter, and that is no sign of a smaller variance
+    squares = residuals * residuals * (n / (n - 1.0))
+    total, moments = float(squares.sum()), np.zeros(MOMENTS)
+    moments[:] = n, float(residuals @ residuals), total, float(squares @ squares), total * total / n, 1.0
+    return _answer(widened, residuals @ columns, columns.T @ columns, n, (moments, squares @ columns))
+
+
+def misfit_of_levels(design: Design, shared: Floats, widened: Widened, intercepts: Floats | None = None) -> Floats:
+    """A site's answer for a discrete response; ``design`` has the features among its columns, ``intercepts`` are where to begin."""
+    size = misfit_size(widened, squares=False, robust=False)
+    kernel = make_kernel(design, widened.wide, SiteEffects.PROFILED, BARRIER if widened.shape.family is Family.GENERALIZED else 0.0)
+    if kernel is None:
+        return np.zeros(size)
+    point = widened.place(shared)
+    total, end = answer(kernel, widened.wide, SiteEffects.PROFILED, point, 0, 1, _polished(kernel, point, intercepts))
+    if intercepts is None and end is not None:  # a search ends a little before its end, and the information with it
+        total, _ = answer(kernel, widened.wide, SiteEffects.PROFILED, point, 0, 1, _polished(kernel, point, end.intercepts))
+    if total.infeasible:
+        return np.concatenate([np.ones(1), np.zeros(size - 1)])
+    rows = float(len(design.response) if design.weights is None else design.weights.sum())
+    return _answer(widened, total.score, total.info, rows, say=_enough(rows, widened))
+
+
+def _polished(kernel: Kernel, point: Floats, intercepts: Floats | None) -> WarmStart | None:
+    """A step from where the intercepts are expected: what is left is of second order, and the information as good as exact."""
+    if intercepts is None or len(intercepts) != kernel.n_intercepts:
+        return None
+    terms = kernel.rows(kernel.linear(point), point, intercepts)
+    if terms.feasible:
+        gradient, info = kernel.intercept_terms(terms)
+        with contextlib.suppress(np.linalg.LinAlgError):
+            intercepts = intercepts + np.linalg.solve(info, gradient)
+    return WarmStart(point, intercepts, np.zeros((len(intercepts), len(point))))
+
+
+def _enough(rows: float, widened: Widened) -> bool:
+    return rows >= ROWS_PER_SLOPE * (widened.shape.n_shared + widened.shape.n_intercepts)
+
+
+def misfit_of_counts(design: Design, shared: Floats, widened: Widened, dispersion: float) -> Floats:
+    """A site's answer for a count, whose variance is ``dispersion`` times the mean if the model holds."""
+    size = misfit_size(widened, squares=True, robust=True)
+    kernel = make_kernel(design, widened.wide, SiteEffects.PROFILED, 0.0)
+    if kernel is None:
+        return np.zeros(size)
+    assert isinstance(kernel, Poisson)
+    point = widened.place(shared)
+    total, _ = answer(kernel, widened.wide, SiteEffects.PROFILED, point, 0, 1, None)
+    if total.infeasible:
+        return np.concatenate([np.ones(1), np.zeros(size - 1)])
+    eta = kernel.linear(point)
+    mean = np.exp(eta + kernel.closed(eta)[0])
+    # (y - μ)² - φy has mean zero, and its derivatives in μ have too: slopes that are estimated do not move it. Divided by 1 + μ it
+    # varies about equally much wherever the mean is
+    excess = ((kernel.y - mean) ** 2 - dispersion * kernel.y) / (1.0 + mean)
+    ones = np.ones_like(mean) if design.weights is None else design.weights
+    level = ones * mean / (1.0 + mean)  # how φ would move the sum of these
+    rows = float(ones.sum())
+    X = design.columns - (level @ design.columns) / level.sum()  # so that φ does not move these sums
+    weighted = ones * excess
+    lean, spread = weighted @ X, (X * (weighted * excess)[:, None]).T @ X
+    moved, sum_, squares = float(level.sum()), float(weighted.sum()), float(weighted @ excess)
+    moments = np.zeros(MOMENTS)
+    if squares > 0 and _enough(rows, widened):
+        moments[:] = rows, sum_ * sum_ / squares, sum_ * moved / squares, moved * moved / squares, 0.0, 1.0
+    tail = (moments, lean, spread[_triangle(len(lean))])
+    return _answer(widened, total.score, total.info, rows, tail, say=_enough(rows, widened))

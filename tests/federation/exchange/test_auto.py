@@ -1,0 +1,80 @@
+"""``method="auto"``: nested models where they hold, residuals where they do not."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import consilience as cs
+from consilience.protocol.diagnose import Diagnose
+from consilience.protocol.residual_products import ResidualProducts
+from tests.federation.helpers import Spy, lose
+
+ASKED = [("X", "Y", ["Z"]), ("W", "Z"), ("V", "W", ["Z"])]
+
+
+def clients(seed: int = 0) -> list[cs.Client]:
+    """X and Y are parabolas in Z, and independent given it; V and W are noise."""
+    rng, found = np.random.default_rng(seed), []
+    for k in range(4):
+        z = rng.normal(size=300)
+        columns = {"Z": z, "V": rng.normal(size=300), "W": rng.normal(size=300)}
+        columns |= {name: z**2 + rng.normal(size=300) for name in "XY"}
+        found.append(cs.Client(f"s{k}", pl.DataFrame(columns)))
+    return found
+
+
+def test_residuals_answer_where_lines_do_not_hold() -> None:
+    sites = clients()
+    got = cs.Server(sites, method="auto").test_many(ASKED)
+    lines, curves = (cs.Server(sites, method=m).test_many(ASKED) for m in ("fedci", "residual"))
+    assert [r.method for r in got] == ["residual", "fedci", "fedci"]
+    assert [r.p_value for r in got] == [curves[0].p_value, lines[1].p_value, lines[2].p_value]
+    assert [r.diagnostics for r in got] == [r.diagnostics for r in lines]
+    assert lines[0].p_value < 1e-10 < 1e-3 < got[0].p_value
+
+
+def test_it_is_the_same_where_all_rows_are_in_one_place() -> None:
+    sites = clients(1)
+    wanted = cs.pooled(sites, method="auto").test_many(ASKED)
+    for got, want in zip(cs.Server(sites, method="auto").test_many(ASKED), wanted, strict=True):
+        assert got.method == want.method
+        assert got.p_value == pytest.approx(want.p_value, rel=1e-6)
+
+
+def test_a_setting_against_diagnostics_does_not_hold_here() -> None:
+    assert cs.Server(clients(), method="auto", diagnostics=False).test(*ASKED[0]).method == "residual"
+
+
+def test_nothing_is_asked_twice() -> None:
+    server = cs.Server(clients(), method="auto")
+    spy = Spy(server)
+    server.test_many(ASKED)
+    assert len(spy.of(Diagnose)) == 1
+    before = server.rounds
+    server.test_many(ASKED)
+    assert server.rounds == before
+    assert len(spy.of(ResidualProducts)) <= 2
+
+
+@pytest.mark.parametrize("at", [2, 3, 4])
+def test_a_site_that_goes_on_the_way_is_done_without(at: int) -> None:
+    server = cs.Server(clients(), method="auto")
+    lose(server, 3, at)
+    got = server.test_many(ASKED)
+    wanted = cs.Server(clients()[:3], method="auto").test_many(ASKED)
+    assert [r.method for r in got] == [r.method for r in wanted] == ["residual", "fedci", "fedci"]
+    for a, b in zip(got, wanted, strict=True):
+        assert a.n == b.n
+        assert a.p_value == pytest.approx(b.p_value, rel=1e-5)
+
+
+def test_a_discovery_says_how_often() -> None:
+    found = cs.discover(cs.Server(clients(), method="auto"))
+    counted = found.tests["method"].to_list().count("residual")
+    assert counted > 0
+    assert (
+        str(found.diagnosis)
+        == f"in {counted} of {found.tests.height} tests the linear model does not hold: method='residual' answers there"
+    )

@@ -70,7 +70,7 @@ def test_columns_sort_and_rows_are_chosen_by_clicks(tmp_path: Path) -> None:
     assert said["down"] == [*up[-2::-1], "–"]
     assert said["rows"] == ["70", "80", "200", "700", "900", "1,000", "3,000"]
     assert said["given"] == ["–"] * 5 + ["C"] * 2
-    assert said["sorted"] == [None, None, "ascending", None, None, None, None, None]
+    assert said["sorted"] == [None, None, "ascending", None, None, None, None, None, None]
     assert said["with_d"] == ["D", "D", "D"]
     assert said["shown"] == "3 of 7 shown"
     assert said["both"] == ["0.700"]

@@ -40,9 +40,9 @@ def solve_optimal(problem: SearchProblem, clock: Clock, limit: int | None) -> tu
     try:
         clock.words = "weighing decisions against each other"
         clock.tick()
+        choice = Choice(problem, encode_priced(problem, clock))
     except TimeIsUp:
         return _at_once(problem)
-    choice = Choice(problem, encode_priced(problem))
     try:
         choice.make(clock.part(START_SHARE))
     except TimeIsUp:

@@ -14,7 +14,7 @@ def solve_strict(problem: SearchProblem, clock: Clock, limit: int | None) -> Lis
     """The classes that agree with all decisions and all knowledge."""
     try:
         clock.tick()
-    except TimeIsUp:  # grounding cannot be interrupted: it is not begun
+        program = encode_strict(problem, clock)
+    except TimeIsUp:
         return Listing((), complete=False)
-    program = encode_strict(problem)
     return Listing((), complete=True) if program is None else list_classes(program, clock, limit)

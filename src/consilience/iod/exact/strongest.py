@@ -46,7 +46,7 @@ def solve_strongest(problem: SearchProblem, clock: Clock, limit: int | None) -> 
     clock.words = "taking decisions, strongest first"
     try:
         clock.tick()
-        choice = Choice(problem, encode_free(problem))
+        choice = Choice(problem, encode_free(problem, clock))
     except TimeIsUp:
         return _at_once(problem)
     try:
@@ -127,7 +127,8 @@ class Choice:
 
     def make(self, clock: Clock) -> None:
         """Consider every decision, strongest first."""
-        self._take(self.program.first(clock, ()))
+        # knowledge has to be obeyed; without it a graph is at hand before the solver has said anything
+        self._take(self.program.first(clock, ()) if self.problem.rules else any_graph(self.problem))
         if self.graph is None:
             return
         for group in self.groups():

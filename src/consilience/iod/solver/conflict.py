@@ -18,7 +18,7 @@ def find_conflict(problem: SearchProblem, clock: Clock) -> tuple[Decision, ...]:
     at alone: its decisions fit a graph over all variables iff they fit one over its own.
     """
     clock.words = "looking for decisions that contradict each other"
-    program = encode_separately(problem, problem.contradictory_data_set())
+    program = encode_separately(problem, problem.contradictory_data_set(), clock)
     decisions = problem.decisions
     numbers = {program.holds(number): number for number in range(len(decisions))}
     core = program.core(clock, list(numbers))

@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from consilience.graph.marksets import bits
+from consilience.iod.clock import Clock
 from consilience.iod.evidence import Ruling, strength
 from consilience.iod.local import Local
 from consilience.iod.search_problem import Literal, SearchProblem
@@ -21,7 +22,7 @@ from consilience.iod.solver.program import PRICE, Program, facts_of
 __all__ = ["encode_free", "encode_priced", "encode_separately", "encode_strict", "knowledge_program", "price"]
 
 
-def encode_strict(problem: SearchProblem) -> Program | None:
+def encode_strict(problem: SearchProblem, clock: Clock | None = None) -> Program | None:
     """All decisions together; None if they contradict each other at sight."""
     if problem.contradictory_data_set() is not None:
         return None
@@ -42,10 +43,10 @@ def encode_strict(problem: SearchProblem) -> Program | None:
     numbered = [(number, _within(problem, ruling, others)) for number, ruling in enumerate(problem.rulings)]
     facts += _constraints(numbered) + facts_of("hard", [(number,) for number, _ in numbered])
     facts += _knowledge(problem) + facts_of("hard", _rule_numbers(problem))
-    return Program(deduced, facts, selection_bias=problem.selection_bias)
+    return Program(deduced, facts, selection_bias=problem.selection_bias, clock=clock)
 
 
-def encode_separately(problem: SearchProblem, only: int | None = None) -> Program:
+def encode_separately(problem: SearchProblem, only: int | None = None, clock: Clock | None = None) -> Program:
     """Every decision may hold or not; ``only`` those of one data set, if its number is given."""
     # Nothing is deduced here nor where decisions have prices: what follows from a decision must fall with it.
     deduced = Deduced(problem.n)
@@ -60,12 +61,12 @@ def encode_separately(problem: SearchProblem, only: int | None = None) -> Progra
         for v in bits((1 << problem.n) - 1 & ~problem.locals_[only - 1].variables):
             deduced.isolate(v)
     facts += _triples(numbered, problem.locals_)
-    return Program(deduced, facts, selection_bias=problem.selection_bias)
+    return Program(deduced, facts, selection_bias=problem.selection_bias, clock=clock)
 
 
-def encode_priced(problem: SearchProblem) -> Program:
+def encode_priced(problem: SearchProblem, clock: Clock | None = None) -> Program:
     """What is weighed may be given up at the price of its weight, knowledge may not."""
-    return _encode_weighed(problem, lambda numbered: facts_of("soft", [(number, price(ruling)) for number, ruling in numbered]))
+    return _encode_weighed(problem, lambda numbered: facts_of("soft", [(number, price(ruling)) for number, ruling in numbered]), clock)
 
 
 def price(ruling: Ruling) -> int:
@@ -74,17 +75,17 @@ def price(ruling: Ruling) -> int:
     return max(1, round(PRICE * strength(ruling.decision)))
 
 
-def encode_free(problem: SearchProblem) -> Program:
+def encode_free(problem: SearchProblem, clock: Clock | None = None) -> Program:
     """What is weighed may hold or not, knowledge must: decisions are assumed one by one, strongest first."""
-    return _encode_weighed(problem, lambda numbered: facts_of("free", [(number,) for number, _ in numbered]))
+    return _encode_weighed(problem, lambda numbered: facts_of("free", [(number,) for number, _ in numbered]), clock)
 
 
-def _encode_weighed(problem: SearchProblem, choice: Callable[[Sequence[tuple[int, Ruling]]], str]) -> Program:
+def _encode_weighed(problem: SearchProblem, choice: Callable[[Sequence[tuple[int, Ruling]]], str], clock: Clock | None) -> Program:
     """What is weighed, told by the marginals of the data sets; ``choice`` says what it takes to give it up."""
     numbered = list(enumerate(problem.weighed, start=len(problem.decisions)))
     facts = choice(numbered) + _latent(problem) + _marginals(problem, numbered)
     facts += _knowledge(problem) + facts_of("hard", _rule_numbers(problem))
-    return Program(Deduced(problem.n), facts, selection_bias=problem.selection_bias, weighed=True)
+    return Program(Deduced(problem.n), facts, selection_bias=problem.selection_bias, weighed=True, clock=clock)
 
 
 def knowledge_program(problem: SearchProblem) -> Program | None:

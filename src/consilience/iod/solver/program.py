@@ -13,8 +13,9 @@ import clingo
 from consilience.graph.marks import ARROW, TAIL
 from consilience.graph.marksets import MarkSets
 from consilience.graph.triples import triples_with_order_marks
-from consilience.iod.clock import Clock
+from consilience.iod.clock import Clock, Endless
 from consilience.iod.solver.deduction import Deduced
+from consilience.iod.solver.patience import TICK, Step
 
 __all__ = ["PRICE", "Feature", "Marks", "Met", "Program", "facts_of"]
 
@@ -28,8 +29,8 @@ RULES = ("mag", "inducing", "agreement", "decisions")
 WEIGHED = ("marginals", "ancestry")
 """Rules for decisions that may be given up. Where all must hold, local PAGs say more, and these would only be grounded for nothing."""
 
-TICK = 0.2
-"""Seconds between looks at the clock while the solver works: soon enough for a person who cancels."""
+MANY_VARIABLES = 12
+"""With more, the solver's steps that cannot be interrupted are waited for in a thread: they take up to ten seconds with thirty."""
 
 
 @cache
@@ -45,6 +46,11 @@ def facts_of(name: str, rows: Iterable[Sequence[int]]) -> str:
     'may(0,1).may(1,2).'
     """
     return "".join(f"{name}({','.join(map(str, row))})." for row in rows)
+
+
+def _end(question: clingo.SolveHandle) -> None:
+    with question:
+        question.cancel()
 
 
 class Marks(NamedTuple):
@@ -66,10 +72,13 @@ class Program:
     """MAGs over nodes 0 … n-1 that satisfy ``facts`` under the rules of the ``.lp`` files.
 
     ``deduced`` says which edges and ancestral relations are open. Literals are the solver's numbers; a negative number denies. Answers give
-    up decisions of the weight ``bound`` at most, if it is set.
+    up decisions of the weight ``bound`` at most, if it is set. Making a program raises :class:`~consilience.iod.clock.TimeIsUp` if a
+    ``clock`` says so.
     """
 
-    def __init__(self, deduced: Deduced, facts: str, *, selection_bias: bool = False, weighed: bool = False) -> None:
+    def __init__(
+        self, deduced: Deduced, facts: str, *, selection_bias: bool = False, weighed: bool = False, clock: Clock | None = None
+    ) -> None:
         self.n = n = deduced.n
         self.bound: int | None = None
         pairs = [(x, y) for x in range(n) for y in range(x + 1, n) if not deduced.apart[x] >> y & 1]
@@ -78,9 +87,13 @@ class Program:
         perhaps = [(x, y) for x, y in ordered if not (deduced.ancestor[x] | deduced.never[x]) >> y & 1]
         basis = facts_of("may", pairs) + facts_of("maximal", pairs) + facts_of("sure", sure) + facts_of("perhaps", perhaps)
         basis += facts_of("selectable", [(v,) for v in range(n) if selection_bias and not deduced.pointed >> v & 1])
-        self._control = clingo.Control(["--warn=none", "--models=0"])
-        self._control.add("base", [], basis + facts + _rules(weighed=weighed))
-        self._control.ground([("base", [])])
+        self._control = control = clingo.Control(["--warn=none", "--models=0"])
+        self._step: Step[clingo.SolveHandle] | None = None
+        control.add("base", [], basis + facts + _rules(weighed=weighed))
+        if clock is None or n <= MANY_VARIABLES:
+            control.ground([("base", [])])
+        else:
+            Step(lambda: control.ground([("base", [])])).result(clock)
         self._adjacent = self._literals("adj", 2)
         self._heads = self._literals("head", 2)
         self._tails = self._literals("tail", 2)
@@ -92,7 +105,10 @@ class Program:
         found = self._control.symbolic_atoms.by_signature(name, arity)
         return {tuple(term.number for term in atom.symbol.arguments): atom.literal for atom in found}
 
-    def _configure(self, optimise: str | None = None, enumerate_by: str = "auto", strategy: str = "bb,lin", dead_ends: int = -1) -> None:
+    def _configure(
+        self, clock: Clock, optimise: str | None = None, enumerate_by: str = "auto", strategy: str = "bb,lin", dead_ends: int = -1
+    ) -> None:
+        self._settle(clock)
         solve: Any = self._control.configuration.solve
         solve.opt_mode = optimise or ("ignore" if self.bound is None else f"enum,{self.bound}")
         solve.enum_mode = enumerate_by
@@ -103,8 +119,7 @@ class Program:
     def _models(
         self, assumptions: Sequence[int], clock: Clock, on_unsat: Callable[[Sequence[int]], None] | None = None
     ) -> Generator[clingo.Model]:
-        # Asynchronous, or nobody could look at the clock, and no exception could leave, until the solver is done.
-        with self._control.solve(assumptions=list(assumptions), yield_=True, async_=True, on_unsat=on_unsat) as handle:
+        with self._asked(assumptions, clock, on_unsat) as handle:
             while True:
                 handle.resume()
                 while not handle.wait(TICK):
@@ -114,6 +129,28 @@ class Program:
                     return
                 yield model
                 clock.tick()
+
+    def _asked(
+        self, assumptions: Sequence[int], clock: Clock, on_unsat: Callable[[Sequence[int]], None] | None = None
+    ) -> clingo.SolveHandle:
+        """A question under way. Asynchronous, or nobody could look at the clock, and no exception could leave, until it is answered."""
+        control, told = self._control, list(assumptions)
+
+        def ask() -> clingo.SolveHandle:
+            return control.solve(assumptions=told, yield_=True, async_=True, on_unsat=on_unsat)
+
+        if self.n <= MANY_VARIABLES:
+            return ask()
+        self._step = Step(ask, _end)
+        handle = self._step.result(clock)
+        self._step = None
+        return handle
+
+    def _settle(self, clock: Clock) -> None:
+        """Nothing may touch the solver while a question that was left is still being prepared."""
+        if self._step is not None:
+            self._step.wait(clock)
+            self._step = None
 
     def holds(self, number: int) -> int:
         """The literal that says that decision ``number`` holds."""
@@ -129,7 +166,7 @@ class Program:
 
     def classes(self, clock: Clock, assumptions: Sequence[int] = ()) -> Iterator[MarkSets]:
         """A MAG of every class, each class once: the class of an answer is excluded before the next is sought."""
-        self._configure()
+        self._configure(clock)
         for model in self._models(assumptions, clock):
             mag = self._graph(model)
             yield mag
@@ -170,8 +207,8 @@ class Program:
 
     def meet(self, clock: Clock, assumptions: Sequence[int], dead_ends: int = -1) -> Met:
         """A MAG that has all ``assumptions``, or some of them that no MAG has together; neither after so many dead ends."""
-        self._configure("ignore", dead_ends=dead_ends)
-        with self._control.solve(assumptions=list(assumptions), yield_=True, async_=True) as handle:
+        self._configure(clock, "ignore", dead_ends=dead_ends)
+        with self._asked(assumptions, clock) as handle:
             while not handle.wait(TICK):
                 clock.tick()
             model = handle.model()
@@ -181,11 +218,13 @@ class Program:
 
     def require(self, literal: int) -> None:
         """From now on, every answer has it."""
+        self._settle(Endless())
         with self._control.backend() as backend:
             backend.add_rule([], [-literal])
 
     def at_most_denied(self, literals: Sequence[int], most: int) -> int:
         """A literal to assume where at most so many of some literals are to be false. :meth:`withdraw` it if it is not kept."""
+        self._settle(Endless())
         with self._control.backend() as backend:
             atom: int = backend.add_atom()
             many: int = backend.add_atom()
@@ -198,7 +237,7 @@ class Program:
     def cheaper(self, clock: Clock, than: int, assumptions: Sequence[int] = (), dead_ends: int = -1) -> Iterator[MarkSets]:
         """MAGs that give up less than a weight, each less than the one before. After so many dead ends no more are looked for."""
         # Branch and bound with linear steps: every answer is better than the last, so there is a best one whenever time is up.
-        self._configure(f"opt,{than - 1}", dead_ends=dead_ends)
+        self._configure(clock, f"opt,{than - 1}", dead_ends=dead_ends)
         for model in self._models(assumptions, clock):
             yield self._graph(model)
 
@@ -207,7 +246,7 @@ class Program:
 
         It starts from contradictions, those of dear decisions first.
         """
-        self._configure(f"opt,{than - 1}", strategy="usc,oll,7")
+        self._configure(clock, f"opt,{than - 1}", strategy="usc,oll,7")
         for model in self._models((), clock, lambda lower: told(lower[0])):
             yield self._graph(model)
 
@@ -220,6 +259,7 @@ class Program:
         """A literal to assume where at least one of some literals is to be true. Give it back to :meth:`withdraw`."""
         if len(literals) == 1:
             return literals[0]
+        self._settle(Endless())
         with self._control.backend() as backend:
             atom: int = backend.add_atom()
             backend.add_rule([atom], choice=True)
@@ -231,12 +271,13 @@ class Program:
         """Let go of what :meth:`any_of` returned: a choice that is left open would double the answers."""
         if literal in self._alternatives:
             self._alternatives.remove(literal)
+            self._settle(Endless())
             with self._control.backend() as backend:
                 backend.add_rule([], [literal])
 
     def answer(self, clock: Clock, assumptions: Sequence[int], literals: Iterable[int]) -> set[int] | None:
         """An answer under assumptions: each of ``literals`` as it is true there, or its negation. None if there is no answer."""
-        self._configure()
+        self._configure(clock)
         with closing(self._models(assumptions, clock)) as models:
             model = next(models, None)
             return None if model is None else {literal if model.is_true(literal) else -literal for literal in literals}
@@ -251,7 +292,7 @@ class Program:
 
     def _consequences(self, mode: str, clock: Clock, assumptions: Sequence[int], unless: tuple[bool | None, ...]) -> Marks:
         # The solver comes closer with every model; of what it has not decided at the last one, all is shared and nothing is possible.
-        self._configure(enumerate_by=mode)
+        self._configure(clock, enumerate_by=mode)
         found = Marks(set(), set(), set())
         for model in self._models(assumptions, clock):
             parts = (self._adjacent, self._heads, self._tails)

@@ -1,0 +1,86 @@
+"""Steps that cannot be interrupted are not waited for when time is up, and what comes late is undone."""
+
+from __future__ import annotations
+
+import time
+from threading import Event
+
+import pytest
+
+from consilience.iod.clock import Clock, TimeIsUp
+from consilience.iod.solver.deduction import Deduced
+from consilience.iod.solver.patience import Step
+from consilience.iod.solver.program import MANY_VARIABLES, Program
+
+
+def test_a_result_that_comes_in_time_is_handed_over_and_not_undone() -> None:
+    undone: list[int] = []
+    assert Step(lambda: 42, undone.append).result(Clock(5.0)) == 42
+    assert undone == []
+
+
+def test_what_comes_late_is_undone_and_nobody_waits_for_it() -> None:
+    go = Event()
+    undone: list[int] = []
+
+    def call() -> int:
+        go.wait(10.0)
+        return 42
+
+    step = Step(call, undone.append)
+    begun = time.monotonic()
+    with pytest.raises(TimeIsUp):
+        step.result(Clock(0.0))
+    assert time.monotonic() - begun < 5.0
+    assert undone == []
+    go.set()
+    step.wait(Clock())
+    assert undone == [42]
+
+
+def test_an_error_is_raised_where_it_is_waited_for() -> None:
+    def call() -> int:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        Step(call).result(Clock())
+
+
+def test_who_cancels_is_heard_while_a_step_goes_on() -> None:
+    go = Event()
+
+    class CancelledError(Exception):
+        pass
+
+    def tell(_: str) -> None:
+        raise CancelledError
+
+    with pytest.raises(CancelledError):
+        Step(lambda: go.wait(10.0)).result(Clock(None, tell))
+    go.set()
+
+
+def test_a_question_that_was_left_does_not_spoil_the_next() -> None:
+    program = Program(Deduced(MANY_VARIABLES + 1), ":- not adj(0,1).", clock=Clock())
+    go = Event()
+    solve = program._control.solve
+
+    class Slow:
+        """The solver, which takes its time with the first question."""
+
+        configuration = program._control.configuration
+
+        def solve(self, **options: object) -> object:
+            go.wait(10.0)
+            return solve(**options)
+
+    program._control, control = Slow(), program._control  # type: ignore[assignment]
+    with pytest.raises(TimeIsUp):
+        program.first(Clock(0.0), ())
+    program._control = control
+    with pytest.raises(TimeIsUp):  # it is still being prepared
+        program.first(Clock(0.0), ())
+    go.set()
+    mag = program.first(Clock(), ())
+    assert mag is not None
+    assert mag.adjacent[0] >> 1 & 1

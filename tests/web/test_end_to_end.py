@@ -76,6 +76,7 @@ def study_in(folder: Path) -> Iterator[Study]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)  # four browsers and four processes: minutes where other tests run beside it
 def test_from_three_files_to_one_graph(tmp_path: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="hospitals-") as other, study_in(Path(other) if pictures() else tmp_path) as study:
         study.start_apps()

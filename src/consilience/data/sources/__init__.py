@@ -1,0 +1,10 @@
+"""Where a site's table comes from: one module for each kind of file, object and database.
+
+Every source gives the same thing, a :class:`Loaded`: a typed table, what was found out about it, and what could not be typed without
+guessing. Nothing here decides what a column *is*; that is judged from its values, in the same way wherever they came from.
+"""
+
+from consilience.data.sources.loaded import Loaded
+from consilience.data.sources.options import Reading
+
+__all__ = ["Loaded", "Reading"]

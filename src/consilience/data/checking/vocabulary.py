@@ -23,7 +23,8 @@ _YES, _NO = "yes", "no"
 SUBJECTS: dict[str, Subject] = {
     "sex": Subject(
         {
-            "male": "male man men boy maennlich mann herr junge masculin homme masculino hombre varon maschio maschile uomo mannelijk homem",
+            "male": "male man men boy maennlich mann herr junge masculin homme masculino hombre varon maschio maschile uomo "
+            "mannelijk homem",
             "female": "female woman women girl weiblich frau maedchen feminin femme femenino femenina mujer femmina femminile donna "
             "vrouw vrouwelijk feminino mulher",
             "diverse": "diverse divers nonbinary intersex",

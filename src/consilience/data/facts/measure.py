@@ -1,0 +1,220 @@
+"""Measuring a table's columns in three passes over it, none of which needs the table in memory.
+
+The first pass gives what every column has: rows, gaps, extremes, quartiles, about how many values differ. The second counts values where
+there are few, and asks what only some columns need. The third looks at text that has too many different values to be counted one by one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from consilience.data.facts.column import ColumnFacts, Holds, TextFacts
+from consilience.data.facts.patterns import CODES, LOOKS, look, look_at, unit_at, unit_word
+from consilience.data.kinds import level_label
+
+__all__ = ["facts_of"]
+
+LISTED = 1000
+"""Values are counted one by one where not more than this differ: more are no levels of anything."""
+SHOWN = 50
+"""Of a column with more different values, so many of the most frequent are kept."""
+EXACT_ROWS = 2_000_000
+"""Up to this many rows the number of different values is exact; beyond, counting them would hold them all, and it is estimated."""
+ODD = 8
+"""Values named as examples."""
+
+
+def facts_of(table: pl.DataFrame | pl.LazyFrame) -> dict[str, ColumnFacts]:
+    """The statistics of every column.
+
+    Parameters
+    ----------
+    table : polars.DataFrame or polars.LazyFrame
+        What a site holds. A lazy table is read in passes and never collected.
+
+    Returns
+    -------
+    dict of str to ColumnFacts
+        By column, in the table's order.
+
+    Examples
+    --------
+    >>> facts = facts_of(pl.DataFrame({"age": [61.5, 70.0, None], "sex": ["f", "m", "f"]}))
+    >>> facts["age"].median, facts["sex"].top
+    (65.75, (('f', 2), ('m', 1)))
+    """
+    lazy = table.lazy()
+    schema = lazy.collect_schema()
+    # by place: to polars, a column named "*" or "^A.*$" is a pattern
+    lazy = lazy.select(pl.nth(i).alias(str(i)) for i in range(len(schema)))
+    holds = [_holds(dtype) for dtype in schema.dtypes()]
+    first = _collected(lazy, [e for i, h in enumerate(holds) for e in _first(str(i), h, schema.dtypes()[i])] + [pl.len().alias("rows")])
+    second = _collected(lazy, [e for i, h in enumerate(holds) for e in _second(str(i), h, first)])
+    third = _collected(lazy, [e for i, h in enumerate(holds) for e in _third(str(i), h, second)])
+    found = first | second | third
+    return {name: _facts(name, _Found(str(i), found), holds[i], dtype) for i, (name, dtype) in enumerate(schema.items())}
+
+
+def _collected(lazy: pl.LazyFrame, expressions: list[pl.Expr]) -> dict[str, Any]:
+    if not expressions:
+        return {}
+    return lazy.select(expressions).collect(engine="streaming").row(0, named=True)
+
+
+def _holds(dtype: pl.DataType) -> Holds:
+    if dtype.is_integer():
+        return Holds.WHOLE
+    if dtype.is_float() or dtype.is_decimal():
+        return Holds.DECIMAL
+    if dtype == pl.Boolean:
+        return Holds.BOOLEAN
+    if dtype in (pl.String, pl.Categorical) or isinstance(dtype, pl.Enum):
+        return Holds.TEXT
+    if dtype == pl.Null:
+        return Holds.NOTHING
+    return Holds.DATE if dtype.is_temporal() else Holds.OTHER
+
+
+def _present(place: str, holds: Holds) -> pl.Expr:
+    """The column with its types made few: floats without NaN, categories as text."""
+    column = pl.col(place)
+    if holds is Holds.DECIMAL:
+        return column.cast(pl.Float64).fill_nan(None)
+    return column.cast(pl.String) if holds is Holds.TEXT else column
+
+
+def _first(place: str, holds: Holds, dtype: pl.DataType) -> Iterable[pl.Expr]:
+    values = _present(place, holds)
+    yield values.null_count().alias(f"{place} missing")
+    if holds in (Holds.NOTHING, Holds.OTHER):
+        return
+    yield (values.drop_nulls().n_unique() if dtype == pl.Boolean else values.drop_nulls().approx_n_unique()).alias(f"{place} about")
+    if holds is Holds.DATE:
+        yield values.min().cast(pl.String).alias(f"{place} earliest")
+        yield values.max().cast(pl.String).alias(f"{place} latest")
+    if holds is Holds.TEXT:
+        yield values.str.len_chars().mean().alias(f"{place} length")
+    if not holds.is_number:
+        return
+    finite = values.cast(pl.Float64)
+    if holds is Holds.DECIMAL:
+        finite = pl.when(finite.is_finite()).then(finite)
+        yield values.is_infinite().sum().alias(f"{place} infinite")
+        yield (finite == finite.round()).all().alias(f"{place} whole")
+    yield from (getattr(finite, name)().alias(f"{place} {name}") for name in ("min", "max", "mean", "median"))
+    yield from (finite.quantile(q, "linear").alias(f"{place} {q}") for q in (0.25, 0.75))
+
+
+def _second(place: str, holds: Holds, first: dict[str, Any]) -> Iterable[pl.Expr]:
+    about, rows = first.get(f"{place} about"), first["rows"]
+    if not about or holds is Holds.DATE:
+        return
+    values = _present(place, holds).drop_nulls()
+    if about <= 1.1 * LISTED:  # an estimate, so a little more than the bound
+        yield values.value_counts(sort=True).implode().alias(f"{place} counts")
+    elif rows <= EXACT_ROWS:
+        yield values.n_unique().alias(f"{place} distinct")
+    low, high = first.get(f"{place} min"), first.get(f"{place} max")
+    if about > 1.1 * LISTED and low is not None and high is not None:
+        yield from ((values == code).sum().alias(f"{place} {code:g}") for code in CODES if low <= code <= high)
+    if holds is Holds.WHOLE and low is not None and low >= 19000101 and high <= 21001231:
+        yield ((values // 100 % 100).is_between(1, 12) & (values % 100).is_between(1, 31)).sum().alias(f"{place} calendar")
+
+
+def _third(place: str, holds: Holds, second: dict[str, Any]) -> Iterable[pl.Expr]:
+    if holds is not Holds.TEXT or f"{place} distinct" not in second:
+        return
+    values = pl.col(place).cast(pl.String).drop_nulls().str.strip_chars()
+    fits = look(values)
+    yield from (found.sum().alias(f"{place} {name}") for name, found in fits.items())
+    yield values.filter(~fits["numbers"]).head(100 * ODD).implode().alias(f"{place} odd")
+    yield unit_word(values.head(100 * ODD)).implode().alias(f"{place} unit words")
+
+
+def _facts(name: str, found: _Found, holds: Holds, dtype: pl.DataType) -> ColumnFacts:
+    counted = found("counts")
+    top = () if counted is None else _labelled(counted)
+    distinct = len(top) if counted is not None else found("distinct", found("about", 0))
+    rows, missing, low, high = found.rows, found("missing", 0), found("min"), found("max")
+    whole = low is not None and (holds is Holds.WHOLE or (found("whole", False) and not found("infinite", 0)))
+    return ColumnFacts(
+        name,
+        holds,
+        rows,
+        missing,
+        distinct,
+        counted is not None or found("distinct") is not None or holds in (Holds.NOTHING, Holds.OTHER),
+        top if len(top) <= LISTED else top[:SHOWN],
+        low,
+        high,
+        found("0.25"),
+        found("median"),
+        found("0.75"),
+        found("mean"),
+        whole,
+        whole and distinct == rows - missing == high - low + 1,
+        found("infinite", 0),
+        _spikes(found, top),
+        found("calendar", 0),
+        found("earliest", ""),
+        found("latest", ""),
+        _text(found, top) if holds is Holds.TEXT and missing < rows else None,
+        tuple(dtype.categories.to_list()) if isinstance(dtype, pl.Enum) else (),
+    )
+
+
+def _labelled(counted: list[dict[str, Any]]) -> tuple[tuple[str, int], ...]:
+    """Rows by level label, the most frequent first, and then by label: the order must not depend on a hash."""
+    found: dict[str, int] = {}
+    for entry in counted:
+        value, count = entry.values()
+        label = level_label(value)
+        found[label] = found.get(label, 0) + count
+    return tuple(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def _spikes(found: _Found, top: tuple[tuple[str, int], ...]) -> tuple[tuple[float, int], ...]:
+    if found("min") is None:
+        return ()
+    counts = dict(top)
+    times = {code: counts.get(level_label(code), 0) if top else found(f"{code:g}", 0) for code in CODES}
+    return tuple((code, count) for code, count in times.items() if count)
+
+
+def _text(found: _Found, top: tuple[tuple[str, int], ...]) -> TextFacts:
+    length = found("length", 0.0)
+    if not top:
+        seen = {name: found(name, 0) for name in LOOKS}
+        words = found.rows - found("missing", 0) - sum(seen.values())
+        odd = Counter(found("odd", ())).most_common(ODD)
+        units = Counter(word for word in found("unit words", ()) if word).most_common(ODD)
+    else:
+        looks = {value: look_at(value) for value, _ in top}
+        rows = Counter[str]()
+        for value, count in top:
+            rows[looks[value]] += count
+        seen, words = {name: rows[name] for name in LOOKS}, rows["words"]
+        odd = [(value, count) for value, count in top if looks[value] != "numbers"][:ODD]
+        units = Counter[str](word for value, _ in top if (word := unit_at(value))).most_common(ODD)
+    return TextFacts(**seen, words=words, odd=tuple(odd), unit_words=tuple(word for word, _ in units), length=length)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What the passes found of the column at one place."""
+
+    place: str
+    of_all: dict[str, Any]
+
+    def __call__(self, key: str, otherwise: Any = None) -> Any:
+        value = self.of_all.get(f"{self.place} {key}")
+        return otherwise if value is None else value
+
+    @property
+    def rows(self) -> int:
+        return int(self.of_all["rows"])

@@ -36,6 +36,7 @@ __all__ = [
     "AccessError",
     "ConsilienceError",
     "DataError",
+    "DoubtfulDataWarning",
     "GraphError",
     "KnowledgeError",
     "MissingPackageError",
@@ -70,7 +71,16 @@ def __dir__() -> list[str]:
 
 
 class ConsilienceError(Exception):
-    """Root of every exception raised on purpose by this package."""
+    """Root of every exception raised on purpose by this package.
+
+    ``findings`` are what it is about, where it is about data: with them, the ways out can be said in the words of whoever asked.
+    """
+
+    findings: tuple[Any, ...] = ()
+
+
+class DoubtfulDataWarning(UserWarning):
+    """A variable that is used, and of which something looks wrong: a code for "missing" among its numbers, levels spelled in two ways."""
 
 
 class OptionError(ConsilienceError, ValueError):

@@ -95,7 +95,8 @@ def _variable(name: str, spec: Spec) -> Variable:
 class Declaration:
     """What one site says of one variable: ``declared_*`` tell what its owner fixed and what was inferred.
 
-    A kind that was inferred from a single value, ``only``, gives way to what other sites see.
+    A kind that was inferred from a single value, ``only``, gives way to what other sites see; so does one that was inferred from decimal
+    numbers that happen to be ``whole`` here, where another site has fractions.
     """
 
     variable: Variable
@@ -103,6 +104,7 @@ class Declaration:
     declared_levels: bool = False
     reason: str = ""
     only: str = ""
+    whole: bool = False
 
 
 def unite(sites: Mapping[str, Mapping[str, Declaration]]) -> Schema:

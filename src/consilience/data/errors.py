@@ -69,7 +69,7 @@ class UnknownVariableError(QuestionError):
     """A variable that no site measures and no schema declares."""
 
 
-def error_of[E: ConsilienceError](cause: type[E], *findings: Finding) -> E:
+def error_of(cause: type[ConsilienceError], *findings: Finding) -> ConsilienceError:
     """An error that says what was found, with the findings themselves, so that the command line can name its own options.
 
     Parameters

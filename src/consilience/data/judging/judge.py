@@ -271,7 +271,7 @@ def _against_numbers(case: Case, kind: Kind, levels: tuple[str, ...] | None) -> 
     if found := no_numbers(case, kind.value):
         return found
     if facts.infinite:
-        words = f"is infinite in {counted(facts.infinite, 'row')}. Replace infinite values by numbers or leave them empty (missing)."
+        words = f"is infinite in {counted(facts.infinite, 'row')}. Replace infinite values by numbers or leave them empty (missing)."  # noqa: S608  (a sentence)
         return case.finding("infinite", Grade.REFUSED, words, case.remedy(Step.MISSING, "inf"))
     if (
         kind is Kind.COUNT

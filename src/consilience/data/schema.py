@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import Any
 
 from consilience.data.checking.spelling import same_meaning
-from consilience.data.errors import KindConflictError, LevelConflictError, UnknownVariableError, error_of, nearest
+from consilience.data.errors import KindConflictError, LevelConflictError, UnknownVariableError, error_of
 from consilience.data.finding import Finding, Grade, Remedy, Step
 from consilience.data.kinds import Kind, Variable, as_kind, level_label, sort_levels
 from consilience.errors import ConsilienceError, SchemaError
@@ -195,7 +195,7 @@ def _unite_levels(name: str, kind: Kind, held: list[tuple[str, Declaration]]) ->
     owner, levels = declared[0]
     for site, other in declared[1:]:
         if other != levels:
-            words = f"{owner!r} declares the levels of {name!r} as {list(levels)}, {site!r} as {list(other)}. They must be the same, in one order."
+            words = f"{owner!r} declares the levels of {name!r} as {list(levels)}, {site!r} as {list(other)}. They must be the same."
             return _conflict("level-conflict", name, (owner, site), words, Remedy(Step.LEVELS, name, ",".join(levels)))
     for site, found in seen:
         strange = [level for level in found if level not in levels]

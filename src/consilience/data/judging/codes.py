@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from consilience.data.facts import ColumnFacts
 from consilience.data.facts.patterns import CODES
-from consilience.data.finding import Finding, Grade, Step
+from consilience.data.finding import Finding, Grade, Remedy, Step
 from consilience.data.judging.case import Case
 from consilience.data.judging.limits import ENOUGH_ROWS, FAR, OFTEN
 from consilience.data.kinds import level_label
@@ -36,7 +36,12 @@ def missing_codes(case: Case) -> Finding | None:
         return None
     shown = ", ".join(f"{code:g} in {counted(rows, 'row')}" for code, rows in found)
     words = f"has {shown}, {bulk}: {'does it' if len(found) == 1 else 'do they'} stand for 'missing'?"
-    return case.finding("missing-code", Grade.DOUBTFUL, words, *(case.remedy(Step.MISSING, f"{code:g}") for code, _ in found))
+    return case.finding("missing-code", Grade.DOUBTFUL, words, *(_remedy(case, code) for code, _ in found))
+
+
+def _remedy(case: Case, code: float) -> Remedy:
+    # a zero is a value of other columns, so it is not made missing everywhere
+    return case.remedy(Step.RANGE, "lowest, highest") if code == 0 else case.remedy(Step.MISSING, f"{code:g}")
 
 
 def _listed(facts: ColumnFacts) -> tuple[list[tuple[float, int]], str]:

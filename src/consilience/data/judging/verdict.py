@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from consilience.data.errors import (
     InfiniteValueError,
+    KindConflictError,
     KindError,
     LevelConflictError,
     UnknownLevelError,
@@ -17,12 +19,14 @@ from consilience.data.kinds import Kind
 from consilience.data.schema import Declaration
 from consilience.errors import ConsilienceError
 
-__all__ = ["Standing", "Verdict"]
+__all__ = ["Standing", "Verdict", "use_error"]
 
 _CAUSES: dict[str, type[ConsilienceError]] = {
     "infinite": InfiniteValueError,
     "strange-level": UnknownLevelError,
     "level-conflict": LevelConflictError,
+    "spelling-conflict": LevelConflictError,
+    "kind-conflict": KindConflictError,
 }
 
 
@@ -82,5 +86,24 @@ class Verdict:
 
     def error(self) -> ConsilienceError:
         """What to raise when somebody uses the column all the same."""
-        stops = tuple(f for f in self.findings if f.grade is Grade.REFUSED) or self.findings
-        return error_of(_CAUSES.get(stops[0].code, KindError), *stops)
+        return use_error(tuple(f for f in self.findings if f.grade is Grade.REFUSED) or self.findings)
+
+
+def use_error(findings: Sequence[Finding]) -> ConsilienceError:
+    """What to raise when variables are used that cannot be: one error for all that stands against it.
+
+    Parameters
+    ----------
+    findings : sequence of Finding
+
+    Returns
+    -------
+    ConsilienceError
+        Of the cause of the first.
+
+    Examples
+    --------
+    >>> use_error([Finding("infinite", Grade.REFUSED, "'A' is infinite in 3 rows.")])
+    InfiniteValueError("'A' is infinite in 3 rows.")
+    """
+    return error_of(_CAUSES.get(findings[0].code, KindError), *findings)

@@ -81,12 +81,7 @@ def in_common(sites: Mapping[str, Mapping[str, Verdict]], without: Collection[st
 
 def _doubtful(held: Mapping[str, Mapping[str, Verdict]]) -> list[Finding]:
     return [
-        f
-        for verdicts in held.values()
-        for v in verdicts.values()
-        if v.standing.usable
-        for f in v.findings
-        if f.grade is Grade.DOUBTFUL
+        f for verdicts in held.values() for v in verdicts.values() if v.standing.usable for f in v.findings if f.grade is Grade.DOUBTFUL
     ]
 
 

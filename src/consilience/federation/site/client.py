@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 from weakref import ref
 
@@ -14,8 +15,8 @@ from consilience.data.finding import Finding, Grade, Remedy, Step
 from consilience.data.judging import Standing, Verdict, judge, judge_all
 from consilience.data.judging.verdict import use_error
 from consilience.data.kinds import Kind, level_label
-from consilience.data.sources import Reading
 from consilience.data.schema import Declaration, Schema
+from consilience.data.sources import Reading, load
 from consilience.data.table import Table
 from consilience.errors import StudyError
 from consilience.federation.site.half import SiteHalf
@@ -108,8 +109,11 @@ class Client:
         loaded = load(data, name, self.reading)
         self.frame: pl.DataFrame = loaded.frame
         self.facts: dict[str, ColumnFacts] = facts_of(_chosen(self.frame, variables, name))
-        self.verdicts = self._judged(kinds or {}, dict(loaded.levels) | dict(levels or {}), loaded.ordered, () if variables is None else variables)
-        self.findings: tuple[Finding, ...] = (*loaded.findings, *(f for verdict in self.verdicts.values() for f in verdict.findings))
+        self._read = tuple(replace(f, words=f"{name!r}: {f.words}", sites=(name,)) for f in loaded.findings)
+        self.verdicts = self._judged(
+            kinds or {}, {**loaded.levels, **(levels or {})}, loaded.ordered, () if variables is None else variables
+        )
+        self.findings: tuple[Finding, ...] = tuple(dict.fromkeys((*self._read, *(f for v in self.verdicts.values() for f in v.findings))))
         if check_option("rare_levels", rare_levels, RARE) == "refuse":
             self._refuse_rare_levels()
         self.identity = Identity.generate() if identity is None else identity
@@ -126,7 +130,17 @@ class Client:
         refused = [finding for v in used if v.standing is Standing.REFUSED for finding in v.findings]
         if refused:
             raise use_error(refused)
-        return found
+        return found | self._unread({*kinds, *levels})
+
+    def _unread(self, declared: Collection[str]) -> dict[str, Verdict]:
+        """Verdicts on columns that could not be read without guessing, and that nobody declared."""
+        refused = (f for f in self._read if f.grade is Grade.REFUSED)
+        return {
+            column: Verdict(column, Standing.REFUSED, finding.words.removeprefix(f"{self.name!r}: "), findings=(finding,))
+            for finding in refused
+            for column in finding.columns
+            if column in self.facts and column not in declared
+        }
 
     @property
     def declarations(self) -> dict[str, Declaration]:

@@ -17,6 +17,8 @@
     ├── KnowledgeError           background knowledge that cannot be read, contradicts itself or names strange variables
     └── MissingPackageError      an optional package is needed for this and is not installed
 
+    DoubtfulDataWarning          a warning: a variable is used of which something looks wrong
+
 Each room has an ``errors.py`` of its own with the details of these causes, beside the code that raises them: who wants to know that a file
 could not be *read* catches ``consilience.data.errors.ReadError``, or names it ``consilience.errors.ReadError``, which is the same class.
 

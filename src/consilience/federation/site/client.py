@@ -16,7 +16,7 @@ from consilience.data.judging import Standing, Verdict, judge, judge_all
 from consilience.data.judging.verdict import use_error
 from consilience.data.kinds import Kind, level_label
 from consilience.data.schema import Declaration, Schema
-from consilience.data.sources import Reading, load
+from consilience.data.sources import Loaded, Reading, load
 from consilience.data.table import Table
 from consilience.errors import StudyError
 from consilience.federation.site.half import SiteHalf
@@ -106,7 +106,7 @@ class Client:
         words = tuple(level_label(word) for word in ((missing,) if isinstance(missing, str) else missing))
         marks = {"separator": separator, "decimal": decimal, "thousands": thousands, "encoding": encoding}
         self.reading = Reading(**marks, missing=words, sheet=sheet, table=table, query=query)
-        loaded = load(data, name, self.reading)
+        loaded = data if isinstance(data, Loaded) else load(data, name, self.reading)
         self.frame: pl.DataFrame = loaded.frame
         self.facts: dict[str, ColumnFacts] = facts_of(_chosen(self.frame, variables, name))
         self._read = tuple(replace(f, words=f"{name!r}: {f.words}", sites=(name,)) for f in loaded.findings)

@@ -116,7 +116,7 @@ def browser(agent: str) -> str:
     """
     found = next(((name, m[1]) for key, name in _BROWSERS.items() if (m := re.search(rf"\b{key}/(\d{{1,4}})", agent))), None)
     if found is None:
-        return agent[:60] or "a browser"
+        return agent[:120] or "a browser"
     system = next((name for key, name in _SYSTEMS.items() if key in agent), "")
     return f"{found[0]} {found[1]}" + (f" on {system}" if system else "")
 

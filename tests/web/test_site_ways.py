@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import consilience as cs
-from tests.system.processes import Server, declaration, running
+from tests.system.processes import Server, declaration, running, until
 from tests.web.apps import Browser, running_app, until_page, words_of
 from tests.web.test_site_study import consented, invite, prepared
 
@@ -98,6 +98,8 @@ def test_a_site_leaves_comes_back_and_goes_on_after_a_restart(server: Server, fo
             assert "Leave the study?" in words_of(first.send("/run", "/run/leave").text)
             left = first.http.post("/run/leave", data={"csrf": first.csrf("/run"), "sure": "1"})
             assert "This site has left the study" in words_of(left.text)
+            left_by = until(lambda: [body["site"] for _, kind, body in server.events(study) if kind == "lost" and body.get("left")], 20)
+            assert left_by == [NAMES[0]], "who leaves says so; who closes the app, or only looks, does not"
             first.send("/run", "/run")
             until_page(first, "/run", "waits for the study’s owner")
             server.do("POST", f"/studies/{study}/start")

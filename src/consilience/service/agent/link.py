@@ -46,7 +46,7 @@ from consilience.service.errors import ChangedIdentityError, UnreachableError
 
 __all__ = ["Agent", "Outcome"]
 
-BAD, FORBIDDEN, REPLACED = 4400, 4403, 4409
+BAD, FORBIDDEN, REPLACED, LEFT = 4400, 4403, 4409, 4410
 MOST_REFUSALS = 5
 """Connections in a row that the server may refuse before the agent gives up: one alone may be a server under load."""
 HANDSHAKE_SECONDS = 30.0
@@ -65,7 +65,10 @@ class Outcome:
 
 
 class Agent:
-    """A site's connection to its study. ``say`` is told in words what happens; ``jitter`` draws from [0, 1)."""
+    """A site's connection to its study. ``say`` is told in words what happens; ``jitter`` draws from [0, 1).
+
+    Whoever cancels :meth:`run` because the site's owner leaves the study sets ``leaving`` before: the server is then told so.
+    """
 
     def __init__(
         self,
@@ -79,6 +82,7 @@ class Agent:
         url = check_url(joined.url, insecure=config.insecure)
         self._uri = f"ws{url.removeprefix('http')}/api/v1/studies/{joined.study}/site"
         self._attempt = self._refusals = 0
+        self.leaving = False
         self._context = context_of(joined, config.ca) if url.startswith("https://") else None
 
     async def run(self, site: Site) -> Outcome:
@@ -88,7 +92,12 @@ class Agent:
                 async with self._connect() as socket:
                     site.state.reconnects()
                     await self._open(socket, site.state)
-                    return await self._answer(socket, site)
+                    try:
+                        return await self._answer(socket, site)
+                    except asyncio.CancelledError:
+                        if self.leaving:  # said, so that nobody takes it for a connection that is lost and comes back
+                            await socket.close(LEFT)
+                        raise
             except ssl.SSLCertVerificationError as error:
                 raise ChangedIdentityError(
                     f"The certificate of {self._joined.url} is not one that this site trusts: {error.verify_message}. "

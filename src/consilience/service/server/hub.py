@@ -20,7 +20,7 @@ __all__ = ["IDLE_BYTES", "Connection", "Hub", "SocketLinks", "SocketWriter"]
 
 IDLE_BYTES = 1 << 20
 """The longest message of a site that nothing was asked of: a declaration of its variables."""
-LATE, REPLACED, BAD = 4408, 4409, 4400
+LATE, REPLACED, BAD, LEFT = 4408, 4409, 4400, 4410
 """Closing codes, from the range that RFC 6455 leaves to applications; the last three digits are those of the HTTP status they are like."""
 TELL_SECONDS = 10.0
 """How long one site may take to accept a message that all are told: a site that reads nothing must not keep the others from it."""

@@ -125,6 +125,14 @@ class InvitationPending(_Body):
     expires: float
 
 
+class AskedOut(_Body):
+    """Tests that the run has asked the sites for together."""
+
+    done: int
+    total: int
+    seconds_left: float | None = Field(description="Until these are done, at the pace so far; null while that would be a guess.")
+
+
 class StudyOut(_Body):
     """A study as it stands."""
 
@@ -140,6 +148,7 @@ class StudyOut(_Body):
     rounds: int
     bytes: int
     tests: int = Field(description="Results that are there.")
+    asked: AskedOut | None = Field(description="Tests under way; what is asked after them depends on their answers.")
     created: float
     changed: float
 

@@ -32,6 +32,7 @@ from consilience.service.errors import LifeCycleError, RunCancelledError, RunInt
 from consilience.service.memory import Housekeeping
 from consilience.service.server.hub import Hub, SocketLinks
 from consilience.service.server.metrics import Metrics
+from consilience.service.server.pace import Pace
 from consilience.service.server.result_files import documents_of
 from consilience.service.settings import Batching, discover_arguments
 from consilience.service.store import State, Store
@@ -163,7 +164,7 @@ class Runner:
         # computes for seconds at a time, and the loop must answer heartbeats meanwhile. numpy and clingo release Python's lock.
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="run")
         self._links: dict[str, SocketLinks] = {}
-        self._asked: dict[str, tuple[int, int]] = {}
+        self._asked: dict[str, Pace] = {}
         self._keeping = Housekeeping(KEEPING_SECONDS)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closing = threading.Event()
@@ -189,8 +190,8 @@ class Runner:
         """Runs under way, or waiting for their turn."""
         return len(self._links)
 
-    def asked(self, study: str) -> tuple[int, int] | None:
-        """Of the tests that a run has asked for together, and has not all got: how many are done, and how many they are."""
+    def asked(self, study: str) -> Pace | None:
+        """The tests that a run has asked for together, and has not all got: how many they are, how many are done, and how fast."""
         return self._asked.get(study)
 
     def event(self, study: str, kind: str, **body: Any) -> None:
@@ -310,7 +311,7 @@ class Runner:
 
         def ticked(done: int, total: int) -> None:
             links.check()
-            self._asked[study] = done, total
+            self._asked[study] = Pace.after(self._asked.get(study), done, total, time.monotonic())
 
         def keep(results: Sequence[CIResult]) -> None:
             self._asked.pop(study, None)

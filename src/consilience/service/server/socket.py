@@ -41,7 +41,7 @@ from consilience.secagg import Identity
 from consilience.secagg.errors import BadSignatureError
 from consilience.secagg.identity import PUBLIC_BYTES, SIGNATURE_BYTES, is_signed_by
 from consilience.service.errors import DeclinedError, RateLimitError
-from consilience.service.server.hub import BAD, Connection, Hub, SocketWriter
+from consilience.service.server.hub import BAD, LEFT, Connection, Hub, SocketWriter
 from consilience.service.server.limits import RateLimit
 from consilience.service.server.metrics import Metrics
 from consilience.service.server.runner import Runner
@@ -54,6 +54,7 @@ FORBIDDEN, TRY_LATER, TOO_LONG = 4403, 4429, 1009
 HANDSHAKE_SECONDS = 20.0
 TOKEN_SECONDS = 7 * 86400.0
 MOST_REASON = 1000
+HAS_LEFT = "its owner has left the study"
 RUN_REPLIES = frozenset(reply for asked in (KeyAsk, KeySet, Round) for reply in replies_to(asked))
 """What a run waits for; anything else a site says is about its consent, its variables or a token."""
 _log = logging.getLogger("consilience.server")
@@ -152,7 +153,9 @@ class SiteSockets:
                 data = connection.assembler.feed(await _receive(socket))
                 if data is not None:
                     await self._take(connection, decode(data, from_site))
-        except (WebSocketDisconnect, RuntimeError, OSError):
+        except WebSocketDisconnect as error:
+            why = HAS_LEFT if error.code == LEFT else why
+        except (RuntimeError, OSError):
             pass
         except ConsilienceError as error:
             why = str(error)
@@ -165,7 +168,7 @@ class SiteSockets:
 
     def _lost(self, study: str, site: str, why: str) -> None:
         if self._store.studies.get(study) is not None:
-            self._runner.event(study, "lost", site=site, reason=why[:MOST_REASON])
+            self._runner.event(study, "lost", site=site, reason=why[:MOST_REASON], **({"left": True} if why == HAS_LEFT else {}))
 
     async def _greet(self, connection: Connection) -> None:
         """After registering: a study that begins meanwhile is told to all who are registered, so none is missed."""

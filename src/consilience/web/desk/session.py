@@ -144,8 +144,12 @@ class Session:
             # only now: pages that say how it ended show the study as it is at the end, and not as it was a second before
             self.outcome, self.failure = ended, failure
 
-    async def leave(self) -> None:
-        """End the connection. The agent's thread may still compute; what it computes is not sent."""
+    async def leave(self, *, told: bool = False) -> None:
+        """End the connection. The agent's thread may still compute; what it computes is not sent.
+
+        ``told`` if the owner leaves the study, which the server is told; it waits without a word for an app that was closed.
+        """
+        self._agent.leaving = told
         pending = self.pending
         if self._task is not None:
             self._task.cancel()

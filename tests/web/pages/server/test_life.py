@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 
 from consilience.secagg import Identity
 from consilience.service.invitation import read_invitation
+from consilience.service.server.pace import Pace
 from tests.service.helpers import join_body
 from tests.web.pages.server.helpers import Browser, words
 
@@ -57,7 +59,13 @@ def test_from_a_new_study_to_a_cancelled_one(ada: Browser) -> None:
     runner.event(study, "run", sites=["marburg", "muenster"])
     runner.event(study, "lost", site="marburg", reason="the connection ended")
     begun = words(ada.get(f"{page}/progress"))
-    assert re.search(r"marburg ?, since \d+ \w+ \d{4}, \d\d:\d\d UTC", begun)
+    assert re.search(r"marburg ?: the connection is lost, since \d+ \w+ \d{4}, \d\d:\d\d UTC", begun)
+    runner.event(study, "lost", site="marburg", reason="its owner has left the study", left=True)
+    now = time.monotonic()
+    runner._asked[study] = Pace(30, 90, 10, since=now - 200.0, now=now)  # as the run's own thread would say it
+    under_way = words(ada.get(f"{page}/progress"))
+    assert re.search(r"marburg ?: its owner has left the study, since", under_way)
+    assert re.search(r"Of 90 tests that were asked for together, 30 are done; at this pace the rest take about (9|10) min", under_way)
     assert "it waits 15 min at most for these sites to come back, and goes on where it was. After that it stops without a result." in begun
     assert "The study’s owner can ask the sites to come back, or cancel the study. Tests that are done are kept." in begun
     assert ada.act(study, "cancel").status_code == 303

@@ -131,6 +131,16 @@ def test_a_board_adds_up_what_events_say() -> None:
     assert board.lines[0][1] == "s99 joined"
 
 
+def test_who_has_left_is_told_from_who_is_lost_until_either_comes_back() -> None:
+    board = Board()
+    board.add(Event(1, 1.0, "lost", {"site": "mainz", "reason": "the connection ended"}))
+    board.add(Event(2, 2.0, "lost", {"site": "marburg", "reason": "its owner has left the study", "left": True}))
+    assert (set(board.lost), board.left) == ({"mainz", "marburg"}, {"marburg"})
+    assert board.lines[0][1].endswith("its owner has left the study")
+    board.add(Event(3, 3.0, "connected", {"site": "marburg"}))
+    assert (set(board.lost), board.left) == ({"mainz"}, set())
+
+
 @pytest.mark.parametrize(
     "kind", ["created", "opened", "started", "resumed", "run", "round", "tests", "finished", "failed", "cancelled", "lost"]
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Annotated
 
 import msgspec
@@ -11,6 +12,7 @@ from consilience.data.kinds import Kind
 from consilience.secagg import fingerprint_of, fingerprint_text
 from consilience.service.server import actions
 from consilience.service.server.models import (
+    AskedOut,
     InvitationIn,
     InvitationOut,
     InvitationPending,
@@ -20,6 +22,7 @@ from consilience.service.server.models import (
     StudyOut,
     VariableModel,
 )
+from consilience.service.server.pace import Pace
 from consilience.service.server.services import Owner, OwnStudy, Parts, Services, SharedStudy, Who
 from consilience.service.settings import VariableSpec
 from consilience.service.store import StudyRow
@@ -63,9 +66,14 @@ def _out(row: StudyRow, services: Services, *, is_owner: bool) -> StudyOut:
         rounds=row.rounds,
         bytes=row.bytes,
         tests=services.store.runs.count_results(row.id),
+        asked=_asked(services.runner.asked(row.id)),
         created=row.created,
         changed=row.changed,
     )
+
+
+def _asked(pace: Pace | None) -> AskedOut | None:
+    return None if pace is None else AskedOut(done=pace.done, total=pace.total, seconds_left=pace.left(time.monotonic()))
 
 
 def _again(services: Services, study: str) -> StudyOut:

@@ -58,6 +58,11 @@ class Listing:
         return sorted({name for held in self.found.datasets for name in held})
 
     @property
+    def checked(self) -> bool:
+        """True if it was looked at for any test whether linear models hold."""
+        return self.found.tests["linear_p"].null_count() < self.found.tests.height
+
+    @property
     def whole(self) -> bool:
         """True if all tests are on the page, so that a script can search among them."""
         return self.found.tests.height <= PER_PAGE and self.pair is None

@@ -35,6 +35,7 @@ class Board:
     began: float = 0.0
     latest: float = 0.0
     lost: dict[str, float] = field(default_factory=dict)
+    left: set[str] = field(default_factory=set)
     lines: deque[tuple[str, str]] = field(default_factory=lambda: deque(maxlen=LINES))
 
     def add(self, event: Event) -> None:
@@ -43,13 +44,16 @@ class Board:
         if event.kind == "round":
             self.rounds, self.bytes = int(event.body.get("rounds", 0)), int(event.body.get("bytes", 0))
         elif event.kind == "stage":
-            self.stage = str(event.body.get("words", ""))
+            self.stage = words_of(event)
         elif event.kind == "run":
             self.began = self.began or event.time
         if event.kind == "lost":
             self.lost[str(event.body.get("site", ""))] = event.time
+            if event.body.get("left"):
+                self.left.add(str(event.body.get("site", "")))
         elif event.kind == "connected":
             self.lost.pop(str(event.body.get("site", "")), None)
+            self.left.discard(str(event.body.get("site", "")))
         if event.kind not in CHATTER:
             self.lines.appendleft((stamp(event.time), words_of(event)))
 
@@ -106,7 +110,7 @@ class Boards:
         gone = [(name, board.lost.get(name, 0.0)) for name, here, _ in sites if not here] if row.state is State.RUNNING else []
         settings = row.contract.settings if row.contract is not None else row.settings
         asked = self._services.runner.asked(row.id) if row.state is State.RUNNING else None
-        now = {"gone": gone, "settings": settings, "asked": asked}
+        now = {"gone": gone, "settings": settings, "asked": asked, "seconds_left": asked.left(time.monotonic()) if asked else None}
         around = now | {"board": board, "study": row, "colour": COLOURS[row.state], "meaning": meaning}
         return fragment("server/board.html", sites=sites, tests=tests, until=until, **around)
 

@@ -10,7 +10,7 @@ from consilience.service.store import Event
 from consilience.web.rendering import size
 from consilience.wording import counted
 
-__all__ = ["CHATTER", "stamp", "words_of"]
+__all__ = ["CHATTER", "stage_of", "stamp", "words_of"]
 
 CHATTER = frozenset({"round", "tests", "stage"})
 """Kinds of events that a run makes by the hundred; the audit log counts them."""
@@ -35,11 +35,20 @@ _WORDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "run": lambda b: f"A run began under new keys, with {', '.join(map(str, b.get('sites', [])))}",
     "round": lambda b: f"Round {b.get('rounds')}; {size(int(b.get('bytes', 0)))} so far" + _gone(b),
     "tests": lambda b: f"{counted(int(b.get('tests', 0)), 'test')} done",
-    "stage": lambda b: str(b.get("words", "")),
+    "stage": lambda b: stage_of(str(b.get("words", ""))),
     "finished": lambda b: f"The study finished. {b.get('headline', '')}",
     "failed": lambda b: f"The study failed. {b.get('message', '')}",
     "cancelled": lambda _: "The study was cancelled",
 }
+
+
+def stage_of(words: str) -> str:
+    """What a search says of itself, in the words of the pages.
+
+    >>> stage_of("solving"), stage_of("solving: 3 PAGs so far"), stage_of("summarising")
+    ('graphs that fit the tests are sought', 'graphs that fit the tests are sought: 3 so far', 'summarising')
+    """
+    return words.replace("solving", "graphs that fit the tests are sought").replace(" PAGs so far", " so far")
 
 
 def _gone(body: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import AsyncIterator
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 from starlette.requests import Request
@@ -14,6 +15,7 @@ from starlette.responses import Response
 
 from consilience.errors import ConsilienceError
 from consilience.web.desk import SiteDesk
+from consilience.web.desk.session import Session
 from consilience.web.forms import Trouble
 from consilience.web.live import Event, Streams, last_event
 from consilience.web.pages.site.common import desk_of, form_of, page, see
@@ -69,7 +71,7 @@ def _values(desk: SiteDesk) -> dict[str, Any]:
         "study": study,
         "totals": totals,
         "settings": settings,
-        "elapsed": time.time() - session.started if session is not None and session.active else None,
+        "elapsed": _elapsed(session),
         "old": session is not None and session.active and bool(session.seen) and time.time() - session.seen > 5.0,
         "finished": desk.finished,
         "own_graph": desk.study is not None and (desk.study.path / "local-pag.svg").exists(),
@@ -80,6 +82,12 @@ def _values(desk: SiteDesk) -> dict[str, Any]:
         "pending": session is not None and session.pending is not None,
         "desk": desk,
     }
+
+
+def _elapsed(session: Session | None) -> float | None:
+    """Seconds since the first message of this run; the agent itself may have waited for days before."""
+    lines = session.ledger.entries if session is not None and session.active and session.ledger is not None else ()
+    return max(0.0, time.time() - datetime.fromisoformat(lines[0].time).timestamp()) if lines else None
 
 
 def _state(request: Request) -> str:
@@ -125,7 +133,7 @@ async def leave(request: Request) -> Response:
     if not form.flag("sure"):
         return page(request, "leave.html", "Leave the study?", contract=desk.study.contract if desk.study else None)
     if desk.session is not None and desk.session.active:
-        await desk.session.leave()
+        await desk.session.leave(told=True)
     return see("/run")
 
 

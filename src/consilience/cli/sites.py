@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from consilience.citest import CITest
 from consilience.data.errors import UnknownVariableError
+from consilience.data.harmonise import Plan
+from consilience.data.kinds import Variable
 from consilience.data.reading import load
 from consilience.data.schema import Schema, unite
 from consilience.errors import OptionError
@@ -51,7 +54,7 @@ def make_test(clients: list[Client], method: TestMethod, settings: Settings, var
     held = {c.name: {name: d for name, d in c.declarations.items() if name != settings.cluster} for c in clients}
     schema = unite(held)
     if variables is not None:
-        schema = Schema([variable for name, variable in schema.items() if name in variables])
+        schema = Schema([_measured(variable, variables) for name, variable in schema.items() if name in variables])
     if method is TestMethod.POOLED:
         same = {name: getattr(settings, name) for name in ("site_effects", "ordinal", "ridge", "diagnostics")}
         return pooled(clients, schema=schema, **same)
@@ -59,9 +62,17 @@ def make_test(clients: list[Client], method: TestMethod, settings: Settings, var
     return Server(clients, schema=schema, **options)
 
 
-def variables_in(files: list[Path]) -> tuple[str, ...] | None:
+def _measured(variable: Variable, declared: Collection[str]) -> Variable:
+    """The variable with the unit and the range that a study file declares for it."""
+    if not isinstance(declared, Schema) or variable.kind.is_discrete:
+        return variable
+    said = declared[variable.name]
+    return replace(variable, unit=said.unit or variable.unit, range=said.range)
+
+
+def variables_in(files: list[Path]) -> Schema | None:
     """The variables of a study file: columns beyond them are left alone, as on a study server. None where there are only tables."""
-    return None if (study := _study_file(files)) is None else tuple(study.schema)
+    return None if (study := _study_file(files)) is None else study.schema
 
 
 def choose(files: list[Path], given: dict[str, Any]) -> tuple[TestMethod, Settings]:
@@ -72,10 +83,11 @@ def choose(files: list[Path], given: dict[str, Any]) -> tuple[TestMethod, Settin
     return method, settings_of(**said, **known)
 
 
-def clients_of(files: list[Path], kind: list[str] | None, levels: list[str] | None) -> list[Client]:
+def clients_of(files: list[Path], kind: list[str] | None, levels: list[str] | None, harmonise: list[str] | None = None) -> list[Client]:
     """One client per file, named after it, or the sites of a single study file (.toml), with what it declares.
 
-    ``kind`` and ``levels`` are NAME=VALUE declarations for every file that has the column; they win over a study file's.
+    ``kind`` and ``levels`` are NAME=VALUE declarations for every file that has the column; they win over a study file's. ``harmonise``
+    are plans, SITE=FILE or one FILE for all; they win over a study file's, too.
     """
     kinds, orders = pairs_of("--kind", kind), {name: value.split(",") for name, value in pairs_of("--levels", levels).items()}
     names = [file.stem for file in files]
@@ -87,7 +99,8 @@ def clients_of(files: list[Path], kind: list[str] | None, levels: list[str] | No
         # a kind that is declared anew goes without the study's levels
         orders = {n: list(v.levels) for n, v in study.schema.items() if v.levels and n not in kinds} | orders
         kinds = {n: v.kind.value for n, v in study.schema.items()} | kinds
-    frames = [load(file, name) for name, file in zip(names, files, strict=True)]
+    plans = plans_of(harmonise, names, {} if study is None else study.plans)
+    frames = [plans[name].apply(load(file, name), name).frame for name, file in zip(names, files, strict=True)]
     for variable in (*kinds, *orders):
         if not any(variable in frame.columns for frame in frames):
             who = "--kind and --levels" if study is None or variable not in study.schema else "A study file's [variables]"
@@ -95,12 +108,29 @@ def clients_of(files: list[Path], kind: list[str] | None, levels: list[str] | No
     return [
         Client(
             name,
-            frame,
+            load(file, name),
+            harmonise=plans[name],
             kinds={n: k for n, k in kinds.items() if n in frame.columns},
             levels={n: v for n, v in orders.items() if n in frame.columns},
         )
-        for name, frame in zip(names, frames, strict=True)
+        for name, file, frame in zip(names, files, frames, strict=True)
     ]
+
+
+def plans_of(given: list[str] | None, names: list[str], said: Mapping[str, Path]) -> dict[str, Plan]:
+    """The plan of each site: what ``--harmonise`` says of it, else what it says of all, else what a study file ``said``."""
+    found: dict[str, str | Path] = dict(said)
+    pairs = [text.partition("=") for text in given or []]
+    for site, sign, path in pairs:
+        if sign and site in names:
+            continue
+        if sign and not Path(f"{site}={path}").exists():
+            raise OptionError(
+                f"--harmonise takes SITE=FILE for a site, or FILE for all; {site!r} is no site. There are: {', '.join(names)}."
+            )
+        found |= dict.fromkeys(names, f"{site}{sign}{path}")
+    found |= {site: path for site, sign, path in pairs if sign and site in names}
+    return {name: Plan.of(found[name]) if name in found else Plan() for name in names}
 
 
 def _study_file(files: list[Path]) -> StudyFile | None:

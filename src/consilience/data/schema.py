@@ -75,7 +75,10 @@ class Schema(Mapping[str, Variable]):
         return len(self._variables)
 
     def __repr__(self) -> str:
-        rows = (f"{v.name}: {v.kind.value}" + (f" {list(v.levels)}" if v.levels else "") for v in self.values())
+        rows = (
+            f"{v.name}: {v.kind.value}" + (f" {list(v.levels)}" if v.levels else "") + (f" {v.measured}" if v.measured else "")
+            for v in self.values()
+        )
         return f"Schema({'; '.join(rows)})"
 
 
@@ -135,7 +138,8 @@ def _unite_one(name: str, held: list[tuple[str, Declaration]]) -> Variable:
                 f"Declare one kind at both with kinds={{{name!r}: ...}}, or give the study a schema."
             )
     if not kind.is_discrete:
-        return Variable(name, kind)
+        # the unit that the first site says; the tables of sites that say another are converted to it, or refused
+        return Variable(name, kind, unit=next((d.variable.unit for _, d in held if d.variable.unit), ""))
     return Variable(name, kind, _unite_levels(name, kind, held))
 
 

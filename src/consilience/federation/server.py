@@ -324,7 +324,7 @@ def pooled(
     chosen |= {"small_sample": small_sample, "diagnostics": diagnostics}
     settings = settings_of(site_effects=site_effects, ordinal=ordinal, ridge=ridge, **chosen)
     common = _schema(clients, schema, settings.cluster)
-    frames = {c.name: c.frame for c in clients}
+    frames = {c.name: c.fitted(common).frame for c in clients}
     if settings.method is Method.FISHER:
         raise OptionError(
             "Fisher's method combines tests of sites, and there are none where all rows are in one place; got method='fisher'."

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 from weakref import ref
 
 import polars as pl
 
-from consilience.data.errors import KindConflictError, RareLevelError
+from consilience.data.errors import KindConflictError, KindError, RareLevelError
+from consilience.data.harmonise import Change, Harmonised, Plan
+from consilience.data.harmonise.fitting import fit
 from consilience.data.infer import declare
 from consilience.data.kinds import Kind, level_label
 from consilience.data.reading import load, ordered_columns
@@ -45,6 +49,9 @@ class Client:
         ``"count"`` (which is never inferred).
     levels
         Levels of discrete columns, in their order.
+    harmonise
+        What is done with the table first: a :class:`~consilience.data.harmonise.Plan`, the same as a mapping, or the path of a
+        ``site.toml``. What it changes is in :attr:`changes`, and stays here. ``kinds`` and ``levels`` win over the plan's.
     identity
         The site's long-term key, which others pin. By default a new one.
     min_cell
@@ -72,6 +79,7 @@ class Client:
         *,
         kinds: Mapping[str, str | Kind] | None = None,
         levels: Mapping[str, Iterable[Any]] | None = None,
+        harmonise: Plan | Mapping[str, Any] | str | os.PathLike[str] | None = None,
         identity: Identity | None = None,
         min_cell: int = 5,
         rare_levels: str = "warn",
@@ -79,8 +87,16 @@ class Client:
         if not isinstance(name, str) or not name.strip():
             raise StudyError(f"A client needs a name that is not empty; got {name!r}.")
         self.name = name
-        self.frame: pl.DataFrame = load(data, name)
-        self.declarations: dict[str, Declaration] = declare(self.frame, name, kinds, levels, ordered_columns(data))
+        self.plan = Plan() if harmonise is None else Plan.of(harmonise)
+        harmonised = self.plan.apply(load(data, name), name)
+        self.frame: pl.DataFrame = harmonised.frame
+        self.changes: tuple[Change, ...] = harmonised.changes
+        said = {**self.plan.kinds, **(kinds or {})}
+        # a kind that is given anew goes without the plan's levels
+        orders = {n: v for n, v in self.plan.levels.items() if n not in (kinds or {})} | dict(levels or {})
+        self.declarations: dict[str, Declaration] = declare(self.frame, name, said, orders, self._ordered(data))
+        for column, (unit, _) in self.plan.units.items():
+            self._say_unit(column, unit)
         self.min_cell = int(check_number("min_cell", min_cell, least=0))
         if check_option("rare_levels", rare_levels, RARE) == "refuse":
             self._refuse_rare_levels()
@@ -124,6 +140,30 @@ class Client:
                     f"{name!r} = {level!r} occurs in {n} rows of {self.name!r}, fewer than min_cell = {self.min_cell}. "
                     f"Merge it with another level, leave the rows out, or lower min_cell."
                 )
+
+    def _say_unit(self, column: str, unit: str) -> None:
+        declared = self.declarations[column]
+        if declared.variable.kind.is_discrete:
+            raise KindError(
+                f"The plan of {self.name!r} says the unit of {column!r}, which is {declared.variable.kind.value} "
+                f"({declared.reason}). Declare it continuous with kinds={{{column!r}: 'continuous'}}, or take the unit out of the plan."
+            )
+        self.declarations[column] = replace(declared, variable=replace(declared.variable, unit=unit))
+
+    def _ordered(self, data: Any) -> set[str]:
+        """Columns of ordered categories, by their new names; a recoding may have changed their order."""
+        plans = {column.name: column for column in self.plan.columns}
+        return {plans[n].final if n in plans else n for n in ordered_columns(data) if n not in plans or not plans[n].recode}
+
+    def fitted(self, schema: Schema) -> Harmonised[pl.DataFrame]:
+        """The table in the units of a study, where both it and the site's plan say what they are; and what that changes.
+
+        Raises
+        ------
+        HarmoniseError
+            If there is no way from the site's unit to the study's.
+        """
+        return fit(self.frame, self.plan.units, schema, self.name)
 
     @property
     def ledger(self) -> pl.DataFrame:
@@ -191,7 +231,7 @@ class Client:
             table = kept()
             if table is not None and frame is self.frame and by == cluster and table.schema == schema:
                 return table
-        table = Table(self.frame, schema, self.name, cluster)
+        table = Table(self.fitted(schema).frame, schema, self.name, cluster)
         self._last = (self.frame, cluster, ref(table))
         return table
 

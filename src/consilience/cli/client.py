@@ -83,6 +83,9 @@ def run(
     config: ConfigFile = None,
     home: HomeOption = None,
     kind: Annotated[list[str] | None, typer.Option(help="Declare a kind: NAME=KIND. Repeatable.")] = None,
+    harmonise: Annotated[
+        str | None, typer.Option(help="What is done with the table first: renaming, recoding, units, ranges, … (a site.toml).")
+    ] = None,
     pin: Annotated[list[str] | None, typer.Option(help="A fingerprint compared beforehand: SITE=FINGERPRINT. Repeatable.")] = None,
     ca: Annotated[str | None, typer.Option(help="Certificate authorities to trust (PEM).")] = None,
     yes: Annotated[bool | None, typer.Option("--yes", help="Consent without asking, for scripts.")] = None,
@@ -93,7 +96,7 @@ def run(
 
     Example: consilience client run --data muenster.csv
     """
-    settings = _settings(config, data=data, home=home, ca=ca, yes=yes, insecure=insecure)
+    settings = _settings(config, data=data, home=home, harmonise=harmonise, ca=ca, yes=yes, insecure=insecure)
     folder = _home(settings).study(study)
     kinds = settings.kinds | dict(_pair("--kind", text) for text in kind or [])
     peers = settings.peers | dict(_pair("--pin", text) for text in pin or [])
@@ -104,6 +107,7 @@ def run(
         settings.data,
         kinds=kinds,
         levels=settings.levels,
+        harmonise=settings.harmonise or None,
         identity=_home(settings).identity(),
         min_cell=settings.min_cell,
         rare_levels=settings.rare_levels,

@@ -37,6 +37,9 @@ def discovery(
         list[str] | None, typer.Option(help="Declare a kind: NAME=continuous|binary|ordinal|multinomial|count. Repeatable.")
     ] = None,
     levels: Annotated[list[str] | None, typer.Option(help="Declare levels in order: NAME=low,middle,high. Repeatable.")] = None,
+    harmonise: Annotated[
+        list[str] | None, typer.Option(help="What is done with a site's table first: SITE=site.toml, or one file for all. Repeatable.")
+    ] = None,
     jobs: Annotated[int, typer.Option(help=LOCAL_SETTINGS["jobs"].about.doc, min=1)] = LOCAL.jobs,
     out: Annotated[
         Path | None,
@@ -56,7 +59,7 @@ def discovery(
         prepare_folder(out)
     method, chosen = choose(files, settings)
     known = knowledge_of(chosen) if knowledge is None else Knowledge.from_toml(knowledge)
-    clients = clients_of(files, kind, levels, reading)
+    clients = clients_of(files, kind, levels, reading, harmonise)
     test = make_test(clients, method, chosen)
     say_findings(test, None)
     console = Console()

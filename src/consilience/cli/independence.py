@@ -36,6 +36,9 @@ def independence(
         list[str] | None, typer.Option(help="Declare a kind: NAME=continuous|binary|ordinal|multinomial|count. Repeatable.")
     ] = None,
     levels: Annotated[list[str] | None, typer.Option(help="Declare levels in order: NAME=low,middle,high. Repeatable.")] = None,
+    harmonise: Annotated[
+        list[str] | None, typer.Option(help="What is done with a site's table first: SITE=site.toml, or one file for all. Repeatable.")
+    ] = None,
     ledger: Annotated[Path | None, typer.Option(help="Write what left each site, as JSON Lines, to this file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
 ) -> None:
@@ -43,7 +46,7 @@ def independence(
 
     Example: consilience test C E --given A muenster.csv marburg.csv
     """
-    clients = clients_of(files, kind, levels, reading)
+    clients = clients_of(files, kind, levels, reading, harmonise)
     method, chosen = choose(files, settings)
     test = make_test(clients, method, chosen)
     others = split_names(given)

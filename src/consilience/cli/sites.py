@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from consilience.citest import CITest
 from consilience.cli.reading_options import Read
 from consilience.data.errors import UnknownVariableError, nearest
 from consilience.data.finding import Asker, Grade
+from consilience.data.harmonise import Applied, Plan
 from consilience.data.sources import Loaded, Reading, load
 from consilience.errors import DoubtfulDataWarning, OptionError
 from consilience.federation import Client, Server, pooled
@@ -80,11 +81,18 @@ def choose(files: list[Path], given: dict[str, Any]) -> tuple[TestMethod, Settin
     return method, settings_of(**said, **known)
 
 
-def clients_of(files: list[Path], kind: list[str] | None, levels: list[str] | None, reading: Read | None = None) -> list[Client]:
+def clients_of(
+    files: list[Path],
+    kind: list[str] | None,
+    levels: list[str] | None,
+    reading: Read | None = None,
+    harmonise: list[str] | None = None,
+) -> list[Client]:
     """One client per file, named after it, or the sites of a single study file (.toml), with what it declares.
 
     ``kind`` and ``levels`` are NAME=VALUE declarations for every file that has the column; they win over a study file's.
-    ``reading`` are options that say how files are read, and which columns are used.
+    ``reading`` are options that say how files are read, and which columns are used; ``harmonise`` are plans, SITE=FILE or one FILE for
+    all, which win over a study file's, too.
     """
     reading = reading or {}
     kinds, orders = pairs_of("--kind", kind), {name: value.split(",") for name, value in pairs_of("--levels", levels).items()}
@@ -105,17 +113,23 @@ def clients_of(files: list[Path], kind: list[str] | None, levels: list[str] | No
         **{name: value for name, value in reading.items() if name not in ("variables", "missing")},
         missing=tuple(reading.get("missing", ())),
     )
-    loaded = {name: load(file, name, read) for name, file in zip(names, files, strict=True)}
-    _check_known({*kinds, *orders, *(reading.get("variables") or ())}, loaded.values(), study)
-    return [_client(name, one, kinds, orders, wanted) for name, one in loaded.items()]
+    plans = plans_of(harmonise, names, {} if study is None else study.plans)
+    loaded = {name: plans[name].applied(load(file, name, read), name) for name, file in zip(names, files, strict=True)}
+    _check_known({*kinds, *orders, *(reading.get("variables") or ())}, [one.loaded for one in loaded.values()], study)
+    clients = [_client(name, one, kinds, orders, wanted) for name, one in loaded.items()]
+    if study is not None:
+        for client in clients:
+            client.measure_in(study.schema)
+    return clients
 
 
-def _client(name: str, loaded: Loaded, kinds: dict[str, str], orders: dict[str, list[str]], wanted: list[str] | None) -> Client:
+def _client(name: str, done: Applied, kinds: dict[str, str], orders: dict[str, list[str]], wanted: list[str] | None) -> Client:
     """A client of what it has among the columns that are declared or chosen."""
-    there = loaded.frame.columns if wanted is None else [column for column in loaded.frame.columns if column in wanted]
+    columns = done.loaded.frame.columns
+    there = columns if wanted is None else [column for column in columns if column in wanted]
     return Client(
         name,
-        loaded,
+        done,
         kinds={column: kinds[column] for column in there if column in kinds},
         levels={column: orders[column] for column in there if column in orders},
         variables=None if wanted is None else there,
@@ -127,6 +141,22 @@ def _check_known(names: Collection[str], loaded: Iterable[Loaded], study: StudyF
     for name in sorted(set(names) - set(known)):
         who = "Options name" if study is None or name not in study.schema else "A study file's [variables] declare"
         raise UnknownVariableError(f"{who} columns of the files; no file has a column {name!r}.{nearest(name, known)}")
+
+
+def plans_of(given: list[str] | None, names: list[str], said: Mapping[str, Path]) -> dict[str, Plan]:
+    """The plan of each site: what ``--harmonise`` says of it, else what it says of all, else what a study file ``said``."""
+    found: dict[str, str | Path] = dict(said)
+    pairs = [text.partition("=") for text in given or []]
+    for site, sign, path in pairs:
+        if sign and site in names:
+            continue
+        if sign and not Path(f"{site}={path}").exists():
+            raise OptionError(
+                f"--harmonise takes SITE=FILE for a site, or FILE for all; {site!r} is no site. There are: {', '.join(names)}."
+            )
+        found |= dict.fromkeys(names, f"{site}{sign}{path}")
+    found |= {site: path for site, sign, path in pairs if sign and site in names}
+    return {name: Plan.of(found[name]) if name in found else Plan() for name in names}
 
 
 def _study_file(files: list[Path]) -> StudyFile | None:

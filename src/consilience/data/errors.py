@@ -11,11 +11,14 @@ from consilience.errors import ConsilienceError, DataError, QuestionError, Schem
 __all__ = [
     "ClusterError",
     "EmptyDataError",
+    "ExpressionError",
+    "HarmoniseError",
     "InfiniteValueError",
     "KindConflictError",
     "KindError",
     "LevelConflictError",
     "NullColumnError",
+    "OutOfRangeError",
     "RareLevelError",
     "ReadError",
     "UnknownLevelError",
@@ -61,12 +64,24 @@ class RareLevelError(DataError):
     """A level with so few rows that its owner does not want it counted."""
 
 
+class HarmoniseError(DataError):
+    """A plan to harmonise a site's table does not say what can be done, or does not fit the table."""
+
+
+class ExpressionError(HarmoniseError):
+    """The text of a derived variable cannot be read, or does not fit the columns it names."""
+
+
 class KindConflictError(SchemaError):
     """Two sites disagree on a variable's kind."""
 
 
 class LevelConflictError(SchemaError):
     """Two sites disagree on a variable's levels."""
+
+
+class OutOfRangeError(SchemaError):
+    """Values outside the range that the study declared."""
 
 
 class UnknownLevelError(SchemaError):

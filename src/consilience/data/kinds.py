@@ -143,11 +143,15 @@ class Variable:
         How it is modelled.
     levels : tuple of str, default ()
         If it is discrete, its levels in order; the first is the reference. Empty if it is continuous or a count.
+    unit : str, default ""
+        Of a number: what it is measured in, ``"mmol/l"``. Sites that say another are converted.
+    range : pair of float, optional
+        Of a number: between which values it is. A site with others is refused.
 
     Raises
     ------
     KindError
-        If a continuous variable or a count has levels, or a discrete one has none.
+        If a continuous variable or a count has levels, or a discrete one has none, or has a unit or a range.
     LevelConflictError
         If a level is there twice, or a binary variable has more than two.
 
@@ -160,8 +164,11 @@ class Variable:
     name: str
     kind: Kind
     levels: tuple[str, ...] = ()
+    unit: str = ""
+    range: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
+        self._check_measure()
         if not self.kind.is_discrete and self.levels:
             raise KindError(
                 f"{self.name!r} is {self.kind.in_words} and cannot have levels; got {list(self.levels)}. "
@@ -176,6 +183,22 @@ class Variable:
             ways = tuple(Remedy(Step.KIND, self.name, kind.value) for kind in (Kind.MULTINOMIAL, Kind.ORDINAL))
             words = f"{self.name!r} is binary and may have two levels at most; got {list(self.levels)}."
             raise error_of(LevelConflictError, Finding("level-conflict", Grade.REFUSED, words, (self.name,), remedies=ways))
+
+    def _check_measure(self) -> None:
+        if self.kind.is_discrete and (self.unit or self.range is not None):
+            raise KindError(
+                f"{self.name!r} is {self.kind.value} and has levels: a unit and a range are for numbers. Leave them out, or declare it "
+                f"continuous."
+            )
+        if self.range is not None and not self.range[0] <= self.range[1]:
+            raise KindError(f"The range of {self.name!r} goes from its lower to its higher end; got {list(self.range)}.")
+
+    @property
+    def measured(self) -> str:
+        """Unit and range in words: ``"in mmol/l, 0.5 to 30"``; empty if there are none."""
+        low, high = self.range or (0.0, 0.0)
+        found = (f"in {self.unit}" if self.unit else "", "" if self.range is None else f"{low:g} to {high:g}")
+        return ", ".join(filter(None, found))
 
     @property
     def n_columns(self) -> int:

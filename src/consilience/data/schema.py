@@ -77,7 +77,10 @@ class Schema(Mapping[str, Variable]):
         return len(self._variables)
 
     def __repr__(self) -> str:
-        rows = (f"{v.name}: {v.kind.value}" + (f" {list(v.levels)}" if v.levels else "") for v in self.values())
+        rows = (
+            f"{v.name}: {v.kind.value}" + (f" {list(v.levels)}" if v.levels else "") + (f" {v.measured}" if v.measured else "")
+            for v in self.values()
+        )
         return f"Schema({'; '.join(rows)})"
 
 
@@ -173,7 +176,9 @@ def _unite_one(name: str, held: list[tuple[str, Declaration]]) -> Variable | Fin
             )
             return _conflict("kind-conflict", name, (first_site, site), words, *_kinds(name, kind, other.variable.kind))
     if not kind.is_discrete:
-        return Variable(name, kind)
+        # the unit that the first site says; the tables of sites that say another are converted to it, or refused
+        unit = next((d.variable.unit for _, d in held if d.variable.unit), "")
+        return Variable(name, kind, unit=unit, range=next((d.variable.range for _, d in held if d.variable.range), None))
     return _unite_levels(name, kind, held)
 
 

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from consilience.data.counts import check_counts
-from consilience.data.errors import ClusterError, InfiniteValueError, KindError, UnknownLevelError
+from consilience.data.errors import ClusterError, InfiniteValueError, KindError, OutOfRangeError, UnknownLevelError
 from consilience.data.infer import first_non_number, infinite_message, labels_of
 from consilience.data.kinds import Kind, Variable, level_label
 from consilience.data.schema import Schema
@@ -119,7 +119,21 @@ def _encode_numbers(column: pl.Series, variable: Variable, owner: str) -> Floats
         raise InfiniteValueError(infinite_message(column.name, owner, int(np.isinf(values).sum())))
     if variable.kind is Kind.COUNT:
         check_counts(values, column.name, owner)
+    if variable.range is not None:
+        _check_range(values, variable, owner)
     return values
+
+
+def _check_range(values: Floats, variable: Variable, owner: str) -> None:
+    low, high = variable.range or (-np.inf, np.inf)
+    outside = (values < low) | (values > high)  # NaN is neither
+    if outside.any():
+        unit = f" {variable.unit}" if variable.unit else ""
+        raise OutOfRangeError(
+            f"The study says that {variable.name!r} is {low:g} to {high:g}{unit}; {owner!r} has {int(outside.sum())} of "
+            f'{int(np.isfinite(values).sum())} values outside. Say in the site\'s plan what unit they are in (unit = "mg/dl" under '
+            f"[columns.{variable.name}]), or make what is outside missing (range = [{low:g}, {high:g}])."
+        )
 
 
 def _encode_levels(column: pl.Series, variable: Variable, owner: str) -> Codes:

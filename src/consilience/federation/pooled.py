@@ -67,7 +67,8 @@ class Pooled(CITest):
             as_labels(frame, schema, name, centred=bool(always)).with_columns(pl.lit(name).alias(SITE)) for name, frame in frames.items()
         ]
         factor = Variable(SITE, Kind.MULTINOMIAL, tuple(frames))
-        full = Schema([*schema.values(), factor])
+        # without ranges: every site was held to them, and centred numbers are others
+        full = Schema([*(replace(v, range=None) for v in schema.values()), factor])
         self._desks = [desk_for(Table(pl.concat(parts, how="diagonal"), full, "the pooled data", site=SITE if always else None))]
         self._sums = Sums(full, FitOptions(SiteEffects.NONE, ordinal, ridge, 1, always, small_sample=small_sample, diagnostics=diagnostics))
         if always:

@@ -331,7 +331,7 @@ def pooled(
 
 
 def _pooled(clients: Sequence[Client], settings: Settings, common: Schema) -> Pooled | PooledResidual | PooledAuto:
-    frames = {c.name: c.columns_for(common, settings.cluster) for c in clients}
+    frames = {c.name: c.fitted(common, settings.cluster).frame for c in clients}
     if settings.method is Method.FISHER:
         raise OptionError(
             "Fisher's method combines tests of sites, and there are none where all rows are in one place; got method='fisher'."

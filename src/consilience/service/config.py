@@ -57,6 +57,7 @@ class AgentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kinds: Annotated[dict[str, str], _said("kinds of columns, where they are not to be inferred; in the environment NAME=KIND,…")] = {}
     levels: Annotated[dict[str, list[str]], _said("levels of columns, in order; file only")] = {}
     peers: Annotated[dict[str, str], _said("fingerprints of other sites, known beforehand; file only")] = {}
+    harmonise: Annotated[str, _said("what is done with the table first: a site.toml (see harmonising.md)")] = ""
     min_cell: Annotated[int, _said("levels with fewer rows are rare"), msgspec.Meta(ge=0)] = 5
     rare_levels: Annotated[str, _said("rare levels: warn or refuse"), msgspec.Meta(pattern="^(warn|refuse)$")] = "warn"
     identity_password: Annotated[str, _said("password of the identity's file; better in the environment than in a file")] = ""

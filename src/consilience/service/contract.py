@@ -64,7 +64,8 @@ class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def encoded(self) -> bytes:
         """As it travels and is stored."""
-        return msgspec.msgpack.encode(self)
+        plain = {name: getattr(self, name) for name in self.__struct_fields__}
+        return msgspec.msgpack.encode(plain | {"variables": [spec.plain() for spec in self.variables]})
 
     @property
     def digest(self) -> bytes:
@@ -89,7 +90,7 @@ class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def lines(self) -> list[str]:
         """The contract in words, for the owner of a site; what is not printable in it is escaped."""
         s, known = self.settings, knowledge_of(self.settings)
-        kinds = (f"{v.name} ({v.kind.value}{': ' + ', '.join(v.levels) if v.levels else ''})" for v in self.variables)
+        kinds = (f"{v.name} ({_said(v)})" for v in self.variables)
         most = "of any size" if s.max_given is None else f"of at most {s.max_given}"
         gone = "the run stops" if s.on_dropout is Dropout.STOP else "the batch restarts with the others"
         lines = [
@@ -107,6 +108,12 @@ class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             *(f"site {m.name!r}: {fingerprint_text(m.fingerprint)}" for m in self.members),
         ]
         return [printable(line) for line in lines]
+
+
+def _said(spec: VariableSpec) -> str:
+    """Kind, levels, unit and range of a variable, in words."""
+    measured = spec.variable().measured if spec.measured else ""
+    return f"{spec.kind.value}{': ' + ', '.join(spec.levels) if spec.levels else ''}{' ' + measured if measured else ''}"
 
 
 def _residual_lines(s: NetworkSettings) -> tuple[str, ...]:

@@ -5,8 +5,9 @@ The settings themselves are declared in :mod:`consilience.settings`; what differ
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from math import comb
+from collections.abc import Collection, Iterable, Mapping
+from math import comb, inf, isfinite
+from typing import Any
 
 import msgspec
 
@@ -29,6 +30,8 @@ __all__ = [
     "discover_arguments",
     "knowledge_of",
     "schema_of",
+    "spec_from",
+    "spec_of",
     "specs_of",
     "terms_of",
 ]
@@ -39,15 +42,34 @@ JOINT_WARNING = (
 """What every site reads before it consents to ``site_effects="joint"``."""
 MOST_LEVELS, MOST_DATASETS, MOST_NAME = 64, 256, 200
 """Bounds on what comes from outside: a contract is read by people, and held in memory by every site."""
+MOST_UNIT = 40
 MOST_AT_ONCE = 100_000
 
 
 class VariableSpec(msgspec.Struct, frozen=True, array_like=True):
-    """A variable of the study as it travels and is stored."""
+    """A variable of the study as it travels and is stored; ``low`` and ``high`` are its range, None for an end that is open."""
 
     name: str
     kind: Kind
     levels: tuple[str, ...] = ()
+    unit: str = ""
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def measured(self) -> bool:
+        """True if it has a unit or a range."""
+        return bool(self.unit) or self.low is not None or self.high is not None
+
+    def variable(self) -> Variable:
+        """As the library has it."""
+        ends = (-inf if self.low is None else self.low, inf if self.high is None else self.high)
+        levels = self.levels or (("0", "1") if self.kind is Kind.BINARY else ())
+        return Variable(self.name, self.kind, levels, self.unit, None if self.low is None and self.high is None else ends)
+
+    def plain(self) -> tuple[Any, ...]:
+        """As a contract has it: what was declared before there were units has the bytes that it had."""
+        return msgspec.structs.astuple(self)[: 6 if self.measured else 3]
 
 
 def checked(settings: NetworkSettings) -> NetworkSettings:
@@ -124,12 +146,41 @@ def schema_of(variables: tuple[VariableSpec, ...]) -> Schema:
             raise OptionError(f"A variable's name is 1 to {MOST_NAME} printable characters; got {spec.name[:40]!r}.")
         if len(spec.levels) > MOST_LEVELS or any(not 1 <= len(level) <= MOST_NAME or not level.isprintable() for level in spec.levels):
             raise OptionError(f"A variable has up to {MOST_LEVELS} levels of 1 to {MOST_NAME} printable characters; check {spec.name!r}.")
-    return Schema([Variable(s.name, s.kind, s.levels or (("0", "1") if s.kind is Kind.BINARY else ())) for s in variables])
+        if (
+            len(spec.unit) > MOST_UNIT
+            or not spec.unit.isprintable()
+            or any(x is not None and not isfinite(x) for x in (spec.low, spec.high))
+        ):
+            raise OptionError(
+                f"A unit has up to {MOST_UNIT} printable characters, and the ends of a range are finite; check {spec.name!r}."
+            )
+    return Schema([spec.variable() for spec in variables])
 
 
 def specs_of(schema: Schema) -> tuple[VariableSpec, ...]:
     """A schema as it travels."""
-    return tuple(VariableSpec(v.name, v.kind, v.levels) for v in schema.values())
+    return tuple(spec_of(variable) for variable in schema.values())
+
+
+def spec_from(told: Mapping[str, Any]) -> VariableSpec:
+    """One variable as the REST interface tells it; servers that know no units leave them out.
+
+    >>> spec_from({"name": "chol", "kind": "continuous", "levels": [], "range": [0.5, None]}).low
+    0.5
+    """
+    low, high = told.get("range") or (None, None)
+    numbers = (None if end is None else float(end) for end in (low, high))
+    return VariableSpec(str(told["name"]), Kind(told["kind"]), tuple(told["levels"]), str(told.get("unit", "")), *numbers)
+
+
+def spec_of(variable: Variable) -> VariableSpec:
+    """One variable as it travels.
+
+    >>> spec_of(Variable("chol", Kind.CONTINUOUS, unit="mmol/l", range=(0.5, inf))).low
+    0.5
+    """
+    low, high = (None if not isfinite(end) else end for end in variable.range or (-inf, inf))
+    return VariableSpec(variable.name, variable.kind, variable.levels, variable.unit, low, high)
 
 
 def check_datasets(datasets: tuple[tuple[str, ...], ...], schema: Schema) -> tuple[tuple[str, ...], ...]:

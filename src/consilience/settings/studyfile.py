@@ -21,8 +21,14 @@ which sends everything but the sites: file names stay where the files are.
     kind = "ordinal"
     levels = ["I", "II", "III"]
 
+    [variables.chol]
+    kind = "continuous"
+    unit = "mmol/l"                                      # sites that say another unit are converted
+    range = [0.5, 30]                                    # sites with values outside are refused
+
     [sites.muenster]
     file = "muenster.csv"                                # beside the study file, or an absolute path
+    harmonise = "muenster.toml"                          # what is done with it first, if anything
 """
 
 from __future__ import annotations
@@ -31,6 +37,7 @@ import json
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -60,12 +67,20 @@ class StudyFile:
     datasets: tuple[tuple[str, ...], ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     name: str = ""
+    plans: Mapping[str, Path] = field(default_factory=dict)
 
     def declaration(self) -> dict[str, Any]:
         """What a study server is told, as JSON's types: all but the sites' files. What is left out, the server decides or asks for."""
-        variables = [{"name": v.name, "kind": v.kind.value, "levels": list(v.levels)} for v in self.schema.values()]
+        variables = [{"name": v.name, "kind": v.kind.value, "levels": list(v.levels)} | _measure(v) for v in self.schema.values()]
         found = {"variables": variables, "datasets": self.datasets, "settings": self.settings}
         return {"name": self.name, **{key: msgspec.to_builtins(value) for key, value in found.items() if value}}
+
+
+def _measure(variable: Variable) -> dict[str, Any]:
+    """Unit and range as JSON's types, if there are any; an open end is null."""
+    unit = {"unit": variable.unit} if variable.unit else {}
+    ends = {} if variable.range is None else {"range": [end if isfinite(end) else None for end in variable.range]}
+    return unit | ends
 
 
 def write_study(
@@ -89,6 +104,10 @@ def write_study(
         lines += ["", f"[variables.{_value(variable.name)}]", f"kind = {_value(variable.kind.value)}"]
         if variable.levels:
             lines.append(f"levels = {_value(list(variable.levels))}")
+        if variable.unit:
+            lines.append(f"unit = {_value(variable.unit)}")
+        if variable.range is not None:
+            lines.append(f"range = [{', '.join(map(repr, variable.range))}]")  # inf is a word of TOML, too
     for site, file in files.items():
         lines += ["", f"[sites.{_value(site)}]", f"file = {_value(file)}"]
     path.write_text("\n".join(lines).lstrip("\n") + "\n", encoding="utf-8")
@@ -128,7 +147,9 @@ def parse_study(text: str, path: Path, needs: Sequence[str] = ()) -> StudyFile:
     for site, entry in sites.items():
         if not isinstance(entry, dict) or not isinstance(entry.get("file"), str):
             raise ReadError(f'A site of a study file has a file, as in file = "{site}.csv"; [sites.{site}] of {str(path)!r} has none.')
-        _only(entry, ("file",), f"[sites.{site}]", path)
+        _only(entry, ("file", "harmonise"), f"[sites.{site}]", path)
+        if not isinstance(entry.get("harmonise", ""), str):
+            raise ReadError(f"harmonise of [sites.{site}] is the name of a file; {str(path)!r} has {entry['harmonise']!r}.")
     name = content.get("name", path.stem)
     if not isinstance(name, str) or not name.strip():
         raise ReadError(f"A study's name is text; {str(path)!r} has {name!r}.")
@@ -138,6 +159,7 @@ def parse_study(text: str, path: Path, needs: Sequence[str] = ()) -> StudyFile:
         _datasets(content.get("datasets", []), path),
         _settings(content.get("settings", {}), path),
         name,
+        {site: path.parent / entry["harmonise"] for site, entry in sites.items() if "harmonise" in entry},
     )
 
 
@@ -156,7 +178,7 @@ def _entries(content: dict[str, Any], name: str, path: Path, *, needed: bool) ->
 
 def _variable(name: str, entry: dict[str, Any] | str, path: Path) -> Variable:
     entry = {"kind": entry} if isinstance(entry, str) else entry
-    _only(entry, ("kind", "levels"), f"[variables.{name}]", path)
+    _only(entry, ("kind", "levels", "unit", "range"), f"[variables.{name}]", path)
     kind, levels = entry.get("kind"), entry.get("levels", [])
     if not isinstance(kind, str) or not isinstance(levels, list):
         raise ReadError(
@@ -164,7 +186,24 @@ def _variable(name: str, entry: dict[str, Any] | str, path: Path) -> Variable:
         )
     chosen = as_kind(kind, name)
     labels = tuple(level_label(level) for level in levels)
-    return Variable(name, chosen, labels or (("0", "1") if chosen is Kind.BINARY else ()))
+    labels = labels or (("0", "1") if chosen is Kind.BINARY else ())
+    return Variable(name, chosen, labels, _unit(name, entry, path), _range(name, entry, path))
+
+
+def _unit(name: str, entry: dict[str, Any], path: Path) -> str:
+    unit = entry.get("unit", "")
+    if not isinstance(unit, str):
+        raise ReadError(f'unit of [variables.{name}] is text, as in "mmol/l"; {str(path)!r} has {unit!r}.')
+    return unit
+
+
+def _range(name: str, entry: dict[str, Any], path: Path) -> tuple[float, float] | None:
+    if "range" not in entry:
+        return None
+    try:
+        return msgspec.convert(entry["range"], tuple[float, float])
+    except msgspec.ValidationError:
+        raise ReadError(f"range of [variables.{name}] is two numbers, as in [0.5, 30]; {str(path)!r} has {entry['range']!r}.") from None
 
 
 def _datasets(found: Any, path: Path) -> tuple[tuple[str, ...], ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -9,9 +10,11 @@ from weakref import ref
 
 import polars as pl
 
-from consilience.data.errors import KindConflictError, RareLevelError, UnknownVariableError, error_of, nearest
+from consilience.data.errors import KindConflictError, KindError, RareLevelError, UnknownVariableError, error_of, nearest
 from consilience.data.facts import ColumnFacts, facts_of
 from consilience.data.finding import Finding, Grade, Remedy, Step
+from consilience.data.harmonise import Applied, Harmonised, Plan
+from consilience.data.harmonise.fitting import fit
 from consilience.data.judging import Standing, Verdict, judge, judge_all
 from consilience.data.judging.verdict import use_error
 from consilience.data.kinds import Kind, level_label
@@ -59,6 +62,9 @@ class Client:
         Of an Excel file: its name, or its number from 1.
     table, query
         Of a database: a table, or a query in SQL.
+    harmonise
+        What is done with the table first: a :class:`~consilience.data.harmonise.Plan`, the same as a mapping, or the path of a
+        ``site.toml``. What it changes is in :attr:`changes`, and stays here. ``kinds`` and ``levels`` win over the plan's.
     identity
         The site's long-term key, which others pin. By default a new one.
     min_cell
@@ -95,6 +101,7 @@ class Client:
         sheet: str | None = None,
         table: str | None = None,
         query: str | None = None,
+        harmonise: Plan | Mapping[str, Any] | str | os.PathLike[str] | None = None,
         identity: Identity | None = None,
         min_cell: int = 5,
         rare_levels: str = "warn",
@@ -106,13 +113,19 @@ class Client:
         words = tuple(level_label(word) for word in ((missing,) if isinstance(missing, str) else missing))
         marks = {"separator": separator, "decimal": decimal, "thousands": thousands, "encoding": encoding}
         self.reading = Reading(**marks, missing=words, sheet=sheet, table=table, query=query)
-        loaded = data if isinstance(data, Loaded) else load(data, name, self.reading)
+        done = self._harmonised(data, harmonise)
+        loaded, self.plan, self.changes = done.loaded, done.plan, done.changes
         self.frame: pl.DataFrame = loaded.frame
         self.facts: dict[str, ColumnFacts] = facts_of(_chosen(self.frame, variables, name))
         self._read = tuple(replace(f, words=f"{name!r}: {f.words}", sites=(name,)) for f in loaded.findings)
+        # a kind that is given anew goes without the plan's levels
+        ordered = {n: v for n, v in self.plan.levels.items() if n not in (kinds or {})}
+        said = {**self.plan.kinds, **(kinds or {})}
         self.verdicts = self._judged(
-            kinds or {}, {**loaded.levels, **(levels or {})}, loaded.ordered, () if variables is None else variables
+            said, {**loaded.levels, **ordered, **(levels or {})}, loaded.ordered, () if variables is None else variables
         )
+        for column, (unit, _) in self.plan.units.items():
+            self._say_unit(column, unit)
         self.findings: tuple[Finding, ...] = tuple(dict.fromkeys((*self._read, *(f for v in self.verdicts.values() for f in v.findings))))
         if check_option("rare_levels", rare_levels, RARE) == "refuse":
             self._refuse_rare_levels()
@@ -227,6 +240,55 @@ class Client:
                     f"Merge it with another level, leave the rows out, or lower min_cell."
                 )
 
+    def _harmonised(self, data: Any, plan: Plan | Mapping[str, Any] | str | os.PathLike[str] | None) -> Applied:
+        if isinstance(data, Applied):
+            return data
+        loaded = data if isinstance(data, Loaded) else load(data, self.name, self.reading)
+        return (Plan() if plan is None else Plan.of(plan)).applied(loaded, self.name)
+
+    def _say_unit(self, column: str, unit: str, span: tuple[float, float] | None = None) -> None:
+        """A column's unit and range, of a column that is used."""
+        verdict = self.verdicts.get(column)
+        if verdict is None or verdict.declaration is None:
+            return
+        variable = verdict.declaration.variable
+        if variable.kind.is_discrete:
+            words = f"{self.name!r} says the unit of {column!r}, which is {variable.kind.value} ({verdict.reason})."
+            way = Remedy(Step.KIND, column, Kind.CONTINUOUS.value)
+            raise error_of(KindError, Finding("unit-of-levels", Grade.REFUSED, words, (column,), (self.name,), (way,)))
+        said = replace(verdict.declaration, variable=replace(variable, unit=unit, range=span))
+        self.verdicts[column] = replace(verdict, declaration=said)
+
+    def measure_in(self, schema: Schema) -> None:
+        """Take the units and ranges that a study declares for this site's numbers.
+
+        Parameters
+        ----------
+        schema
+            The study's variables; those without a unit and a range are left alone.
+
+        Examples
+        --------
+        >>> from consilience.data.kinds import Variable
+        >>> client = Client("muenster", pl.DataFrame({"chol": [5.2, 4.1, 6.3]}))
+        >>> client.measure_in(Schema([Variable("chol", Kind.CONTINUOUS, unit="mmol/l", range=(0.5, 30.0))]))
+        >>> client.declarations["chol"].variable.measured
+        'in mmol/l, 0.5 to 30'
+        """
+        for name, variable in schema.items():
+            if variable.unit or variable.range is not None:
+                self._say_unit(name, variable.unit, variable.range)
+
+    def fitted(self, schema: Schema, cluster: str | None = None) -> Harmonised[pl.DataFrame]:
+        """The columns of a study in its units, where both it and the site's plan say what they are; and what that changes.
+
+        Raises
+        ------
+        HarmoniseError
+            If there is no way from the site's unit to the study's.
+        """
+        return fit(self.columns_for(schema, cluster), self.plan.units, schema, self.name)
+
     @property
     def ledger(self) -> pl.DataFrame:
         """Everything that has left this site, in words, with running totals; one row a message, refusals included.
@@ -292,7 +354,7 @@ class Client:
             table = kept()
             if table is not None and frame is self.frame and by == cluster and table.schema == schema:
                 return table
-        table = Table(self.columns_for(schema, cluster), schema, self.name, cluster)
+        table = Table(self.fitted(schema, cluster).frame, schema, self.name, cluster)
         self._last = (self.frame, cluster, ref(table))
         return table
 

@@ -11,6 +11,7 @@ from typing import IO
 
 import msgspec
 
+from consilience.data.harmonise import Plan
 from consilience.federation.site.ledger import Ledger, LedgerLine
 from consilience.protocol.history import History, Record
 from consilience.secagg import Identity
@@ -20,7 +21,7 @@ from consilience.service.invitation import Invitation, check_study_id
 from consilience.service.lock import lock_folder
 from consilience.service.tls import write_private
 
-__all__ = ["DiskHistory", "DiskLedger", "Home", "Joined", "StudyFolder"]
+__all__ = ["DiskHistory", "DiskLedger", "Home", "Joined", "PlanRecord", "StudyFolder"]
 
 
 class Joined(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -36,6 +37,22 @@ class Joined(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def server_key(self) -> bytes:
         """The server's public identity."""
         return bytes.fromhex(self.server)
+
+
+class PlanRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A site's plan as its owner agreed to it: its digest, and its lines in words. Both empty where nothing was harmonised."""
+
+    digest: str = ""
+    lines: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, plan: Plan) -> PlanRecord:
+        """The record of a plan.
+
+        >>> PlanRecord.of(Plan.of({"ward": {"drop": True}})).lines
+        ('ward: dropped',)
+        """
+        return cls(plan.digest, tuple(plan.lines())) if plan.columns or plan.derived else cls()
 
 
 class Home:
@@ -121,6 +138,21 @@ class StudyFolder:
     def accept(self, contract: Contract) -> None:
         """Keep the contract, before the consent leaves."""
         write_private(self.path / "contract.msgpack", contract.encoded())
+
+    @property
+    def plan(self) -> PlanRecord:
+        """The plan by which the site's table was made, when its owner consented; an empty one if there was none."""
+        file = self.path / "harmonise.json"
+        if not file.exists():
+            return PlanRecord()
+        try:
+            return msgspec.json.decode(file.read_bytes(), type=PlanRecord)
+        except msgspec.DecodeError as error:
+            raise RecordsError(f"{str(file)!r} cannot be read: {error}. Restore it from a backup, or leave the study.") from None
+
+    def keep_plan(self, plan: PlanRecord) -> None:
+        """Keep the plan that was agreed to, before the consent leaves. It stays in this folder: the server is told nothing of it."""
+        write_private(self.path / "harmonise.json", msgspec.json.encode(plan))
 
     def ledger(self) -> DiskLedger:
         """The ledger on disk."""

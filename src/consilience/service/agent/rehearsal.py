@@ -6,13 +6,12 @@ from typing import Any
 
 import msgspec
 
-from consilience.data.kinds import Kind
 from consilience.errors import StudyError
 from consilience.federation import Client, FederatedTest
 from consilience.federation.site.ledger import Ledger
 from consilience.federation.transport import LocalTransport
 from consilience.iod import discover
-from consilience.service.settings import VariableSpec, checked, discover_arguments, schema_of
+from consilience.service.settings import checked, discover_arguments, schema_of, spec_from
 from consilience.settings import NetworkSettings, terms_of
 
 __all__ = ["rehearse"]
@@ -25,7 +24,7 @@ def rehearse(client: Client, study: dict[str, Any]) -> Ledger:
     """
     if study["variables"] is None:
         raise StudyError("The study has no schema yet: what would be asked depends on the other sites. Ask its owner to declare one.")
-    variables = tuple(VariableSpec(v["name"], Kind(v["kind"]), tuple(v["levels"])) for v in study["variables"])
+    variables = tuple(spec_from(v) for v in study["variables"])
     settings = checked(msgspec.convert(study["settings"], NetworkSettings))
     schema, terms = schema_of(variables), terms_of(settings)
     others = max(2, settings.min_contributors, len(study["sites"])) - 1

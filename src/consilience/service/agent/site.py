@@ -17,7 +17,7 @@ from consilience.errors import (
 )
 from consilience.federation import Client
 from consilience.federation.site.half import SiteHalf
-from consilience.federation.site.ledger import Ledger
+from consilience.federation.site.ledger import Ledger, printable
 from consilience.protocol.errors import WrongRosterError, WrongTermsError, code_of
 from consilience.protocol.framing import encode
 from consilience.protocol.handshake import (
@@ -36,7 +36,7 @@ from consilience.protocol.messages import Answer, Entered, KeyAsk, KeyOffer, Key
 from consilience.protocol.states import SiteState, Standing
 from consilience.protocol.version import VERSION
 from consilience.secagg import fingerprint_text, read_fingerprint
-from consilience.service.agent.home import StudyFolder
+from consilience.service.agent.home import PlanRecord, StudyFolder
 from consilience.service.contract import Contract, decode_contract, warnings_of
 from consilience.service.errors import ChangedIdentityError
 from consilience.service.settings import checked
@@ -49,6 +49,12 @@ QUERY = "The study has no schema: the server asks which variables this site meas
 QUERY_WARNING = (
     "That tells the server which site measures what, and which levels occur here. It matters most where one site alone can fit a model. "
     "A schema that is declared in advance avoids it."
+)
+
+
+PLAN_CHANGED = (
+    "The plan by which this site's table is harmonised is not the one that was agreed to: what is answered from now on would be of another "
+    "table."
 )
 
 
@@ -136,10 +142,14 @@ class Site:
             self.failure = error
             self.state.moves(Proposal, Standing.DECLINED)
             return Declined("The site's data do not fit the study's schema.")
-        if self._accepted is None:
-            if not self._ask(contract.lines(), [*warnings_of(contract), *self._own_warnings(contract)]):
+        plan, agreed = PlanRecord.of(self._client.plan), self._folder.plan
+        if self._accepted is None or plan.digest != agreed.digest:
+            changed = self._accepted is not None
+            lines = [*contract.lines(), *self._plan_lines(contract)]
+            if not self._ask(lines, [*warnings_of(contract), *self._own_warnings(contract), *([PLAN_CHANGED] if changed else [])]):
                 self.state.moves(Proposal, Standing.DECLINED)
                 return Declined("The site's owner does not agree to the study's settings.")
+            self._folder.keep_plan(plan)  # first: a contract without its plan would look as if nothing had been harmonised
             self._folder.accept(contract)
             self._accepted = contract
         self._half = half
@@ -195,6 +205,14 @@ class Site:
                 f"A study over a network needs at least {least} sites, each with a name and an identity of its own; the contract lists "
                 f"{len(contract.members)}, of which {found} are distinct. Nothing is sent. Ask the study's owner."
             )
+
+    def _plan_lines(self, contract: Contract) -> list[str]:
+        """What is done with the site's table first, by its own plan and to the study's units, before and after."""
+        plan = PlanRecord.of(self._client.plan)
+        fitted = self._client.fitted(contract.schema).changes
+        shown = [line for change in (*self._client.changes, *fitted) for line in change.said()]
+        head = [f"this site's table is harmonised first, by the plan {plan.digest[:16]}…:"] if plan.digest else []
+        return [printable(line) for line in (*head, *shown)]
 
     def _own_warnings(self, contract: Contract) -> list[str]:
         held = tuple(sorted(set(self._client.declarations) & set(contract.schema)))

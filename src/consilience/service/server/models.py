@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model
 
 from consilience.data.kinds import Kind
-from consilience.service.settings import MOST_DATASETS, MOST_LEVELS, MOST_NAME
+from consilience.service.settings import MOST_DATASETS, MOST_LEVELS, MOST_NAME, MOST_UNIT, VariableSpec
 from consilience.settings.declaration import MOST_VARIABLES, NETWORK_SETTINGS
 from consilience.settings.field import Setting
 
@@ -68,6 +68,20 @@ class VariableModel(_Body):
     levels: list[Text] = Field(
         default_factory=list, max_length=MOST_LEVELS, description="In order; for discrete kinds. Binary: 0 and 1 if left out."
     )
+    unit: Annotated[str, StringConstraints(max_length=MOST_UNIT)] = Field("", description="Of numbers: what they are measured in.")
+    range: tuple[float | None, float | None] | None = Field(
+        None, description="Of numbers: between which values they are, null for an open end. A site with others is refused."
+    )
+
+    @classmethod
+    def of(cls, spec: VariableSpec) -> VariableModel:
+        """From a variable that is stored."""
+        ends = None if spec.low is None and spec.high is None else (spec.low, spec.high)
+        return cls(name=spec.name, kind=spec.kind, levels=list(spec.levels), unit=spec.unit, range=ends)
+
+    def spec(self) -> VariableSpec:
+        """As it is stored."""
+        return VariableSpec(self.name, Kind(self.kind), tuple(self.levels), self.unit, *(self.range or (None, None)))
 
 
 def _field(setting: Setting) -> tuple[Any, Any]:

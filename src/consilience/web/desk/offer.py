@@ -11,12 +11,11 @@ from typing import Any
 
 import msgspec
 
-from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
 from consilience.errors import ConsilienceError, StudyError
 from consilience.secagg import read_fingerprint
 from consilience.service.contract import Contract, Member, warnings_of
-from consilience.service.settings import VariableSpec, checked, schema_of
+from consilience.service.settings import VariableSpec, checked, schema_of, spec_from, specs_of
 from consilience.settings import NetworkSettings
 
 __all__ = ["Offer", "differences"]
@@ -47,7 +46,7 @@ class Offer(msgspec.Struct, frozen=True):
         if study.get("variables") is None or study.get("datasets") is None:
             raise StudyError("The study has no schema yet: the server asks the sites which variables they measure.")
         try:
-            variables = tuple(VariableSpec(v["name"], Kind(v["kind"]), tuple(v["levels"])) for v in study["variables"])
+            variables = tuple(spec_from(v) for v in study["variables"])
             return cls(
                 str(study["id"]),
                 str(study["name"]),
@@ -71,7 +70,7 @@ class Offer(msgspec.Struct, frozen=True):
 
     def normal(self) -> Offer:
         """In one order, so that equal offers are equal."""
-        variables = tuple(VariableSpec(v.name, v.kind, v.levels) for v in self.schema.values())
+        variables = specs_of(self.schema)
         datasets = tuple(sorted(tuple(sorted(names)) for names in self.datasets))
         return msgspec.structs.replace(self, variables=variables, datasets=datasets)
 

@@ -8,7 +8,6 @@ from typing import Annotated
 import msgspec
 from fastapi import APIRouter, HTTPException, Path
 
-from consilience.data.kinds import Kind
 from consilience.secagg import fingerprint_of, fingerprint_text
 from consilience.service.server import actions
 from consilience.service.server.models import (
@@ -24,7 +23,6 @@ from consilience.service.server.models import (
 )
 from consilience.service.server.pace import Pace
 from consilience.service.server.services import Owner, OwnStudy, Parts, Services, SharedStudy, Who
-from consilience.service.settings import VariableSpec
 from consilience.service.store import StudyRow
 from consilience.settings import NetworkSettings
 
@@ -35,7 +33,7 @@ SitePath = Annotated[str, Path(max_length=64, description="The site's name in th
 
 
 def _declared(body: StudyIn) -> actions.Declared:
-    variables = None if body.variables is None else [VariableSpec(v.name, Kind(v.kind), tuple(v.levels)) for v in body.variables]
+    variables = None if body.variables is None else [v.spec() for v in body.variables]
     return actions.declare(body.name, variables, body.datasets, msgspec.convert(body.settings.model_dump(), NetworkSettings))
 
 
@@ -58,7 +56,7 @@ def _out(row: StudyRow, services: Services, *, is_owner: bool) -> StudyOut:
         name=row.name,
         state=row.state.value,
         message=row.message,
-        variables=None if variables is None else [VariableModel(name=v.name, kind=v.kind, levels=list(v.levels)) for v in variables],
+        variables=None if variables is None else [VariableModel.of(v) for v in variables],
         datasets=None if datasets is None else [list(names) for names in datasets],
         settings=SettingsModel.model_validate(msgspec.to_builtins(row.settings)),
         sites=sites,

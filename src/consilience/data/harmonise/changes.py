@@ -1,0 +1,157 @@
+"""What a step has changed, before and after, for the owner of the data to look at. It stays at the site."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from consilience.data.kinds import level_label
+
+__all__ = ["Change", "Summary", "change_of", "measures"]
+
+MOST_SHOWN = 12
+"""Levels of a summary; a column of more is told by how many there are."""
+EXAMPLES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A column in a few words: least, median and greatest of numbers, or the commonest levels with their rows; and what is missing.
+
+    >>> Summary((61.0, 70.0, 88.0), (), 0, 2).said()
+    '61 – 70 – 88 (least, median, greatest), 2 missing'
+    """
+
+    numbers: tuple[float, float, float] | None
+    levels: tuple[tuple[str, int], ...]
+    n_levels: int
+    missing: int
+    present: int = 0
+
+    def said(self) -> str:
+        """In words."""
+        gone = f", {self.missing} missing" if self.missing else ""
+        if self.numbers is not None:
+            return " – ".join(f"{number:.6g}" for number in self.numbers) + f" (least, median, greatest){gone}"
+        shown = ", ".join(f"{level!r} {rows}" for level, rows in self.levels)
+        more = f", … ({self.n_levels} in all)" if self.n_levels > len(self.levels) else ""
+        return f"{shown or 'no values'}{more}{gone}"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One step with one column.
+
+    Attributes
+    ----------
+    column : str
+        As the site's table has it; of a derived variable, its name.
+    step : str
+        ``"missing"``, ``"strip"``, ``"decimal"``, ``"date"``, ``"recode"``, ``"unit"``, ``"range"``, ``"rename"``,
+        ``"derived"`` or ``"drop"``.
+    words : str
+        What was done: ``"mg/dl -> mmol/l, cholesterol: × 0.0258626"``.
+    rows : int
+        How many values changed.
+    emptied : int
+        How many of them became missing.
+    before, after : Summary, optional
+        The column before and after, where its values changed.
+    examples : tuple of pairs of str
+        Some values, before and after; an empty text is a missing value.
+    """
+
+    column: str
+    step: str
+    words: str
+    rows: int = 0
+    emptied: int = 0
+    before: Summary | None = None
+    after: Summary | None = None
+    examples: tuple[tuple[str, str], ...] = ()
+
+    def said(self) -> list[str]:
+        """Lines for the owner: what was done, and before and after.
+
+        >>> Change("ward", "drop", "left out").said()
+        ['ward: left out']
+        """
+        gone = "" if not self.emptied else " to missing" if self.emptied == self.rows else f", {self.emptied} of them to missing"
+        rows = (
+            "" if self.before is None and self.after is None else f"; {self.rows} {'value' if self.rows == 1 else 'values'} changed{gone}"
+        )
+        lines = [f"{self.column}: {self.words}{rows}"]
+        if self.before is not None and self.rows:
+            lines.append(f"  before: {self.before.said()}")
+        if self.after is not None and (self.rows or self.before is None):
+            lines.append(f"  after:  {self.after.said()}")
+        if self.examples:
+            lines.append("  " + ", ".join(f"{old or 'missing'} -> {new or 'missing'}" for old, new in self.examples))
+        return lines
+
+
+def measures(
+    key: str, before: pl.Expr | None, after: pl.Expr, changed: pl.Expr, dtypes: tuple[pl.DataType | None, pl.DataType]
+) -> list[pl.Expr]:
+    """Sums over one pass of the table from which :func:`change_of` makes a change; ``key`` marks them as one step's."""
+    found = [changed.sum().alias(f"{key} rows"), *_summary(f"{key} after", after, dtypes[1])]
+    if before is not None and dtypes[0] is not None:
+        pair = pl.struct(_shown(before, dtypes[0]).alias("old"), _shown(after, dtypes[1]).alias("new"))
+        found += [
+            (changed & after.is_null()).sum().alias(f"{key} emptied"),
+            pair.filter(changed).head(200).unique(maintain_order=True).head(EXAMPLES).implode().alias(f"{key} examples"),
+            *_summary(f"{key} before", before, dtypes[0]),
+        ]
+    return found
+
+
+def _shown(values: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    return values.cast(pl.Float64).round_sig_figs(6).cast(pl.String) if dtype.is_float() else values.cast(pl.String)
+
+
+def _summary(key: str, values: pl.Expr, dtype: pl.DataType) -> list[pl.Expr]:
+    counts = [values.is_null().sum().alias(f"{key} missing"), values.count().alias(f"{key} present")]
+    if dtype.is_numeric():
+        present = values.cast(pl.Float64).drop_nulls()
+        return [*counts, *(getattr(present, what)().alias(f"{key} {what}") for what in ("min", "median", "max"))]
+    labels = values.cast(pl.String).drop_nulls().alias("level")  # a column may be called "count", which the counts are
+    counted = labels.value_counts(sort=True).head(MOST_SHOWN)
+    return [*counts, labels.n_unique().alias(f"{key} levels"), counted.implode().alias(f"{key} counts")]
+
+
+def change_of(column: str, step: str, words: str, key: str, found: dict[str, Any]) -> Change:
+    """The change that sums of :func:`measures` tell of."""
+    examples = tuple((_plain(pair["old"]), _plain(pair["new"])) for pair in found.get(f"{key} examples") or ())
+    return Change(
+        column,
+        step,
+        words,
+        int(found[f"{key} rows"] or 0),
+        int(found.get(f"{key} emptied") or 0),
+        _read(f"{key} before", found),
+        _read(f"{key} after", found),
+        examples,
+    )
+
+
+def _plain(text: str | None) -> str:
+    """A number without a needless point, anything else as it is."""
+    if text is None:
+        return ""
+    try:
+        return level_label(float(text)) if float(text).is_integer() and abs(float(text)) < 1e15 else text
+    except (ValueError, OverflowError):
+        return text
+
+
+def _read(key: str, found: dict[str, Any]) -> Summary | None:
+    if f"{key} missing" not in found:
+        return None
+    missing, present = int(found[f"{key} missing"]), int(found[f"{key} present"])
+    if f"{key} levels" in found:
+        rows = tuple((str(row["level"]), int(row["count"])) for row in found[f"{key} counts"])
+        return Summary(None, rows, int(found[f"{key} levels"]), missing, present)
+    ends = tuple(found[f"{key} {what}"] for what in ("min", "median", "max"))
+    return Summary(None if ends[0] is None else ends, (), 0, missing, present)

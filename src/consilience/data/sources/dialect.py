@@ -18,7 +18,7 @@ from consilience.data.finding import Finding, Grade, Remedy, Step
 from consilience.data.sources.options import Reading
 from consilience.errors import OptionError
 
-__all__ = ["Dialect", "dialect_of"]
+__all__ = ["NONE", "Dialect", "dialect_of"]
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 NONE = "\x1f"

@@ -20,7 +20,7 @@ from consilience.data.sources.records import tables
 __all__ = ["read"]
 
 SAMPLE = 1 << 18
-"""Characters that the layout is found out from."""
+"""Bytes that the layout is found out from."""
 
 
 def read(source: Path | bytes, name: str, owner: str, reading: Reading) -> Loaded:
@@ -62,10 +62,10 @@ def read(source: Path | bytes, name: str, owner: str, reading: Reading) -> Loade
 
 def _read(source: Path | bytes, name: str, reading: Reading) -> Loaded:
     encoding = encoding_of(source, name, reading)
-    first = next(iter(recoded(source, encoding.name, name)), b"")
-    returns = b"\r" in first and b"\n" not in first
-    sample = _lines(first, returns=returns).decode(errors="ignore")
-    dialect = dialect_of(sample[:SAMPLE], name, reading, whole=len(sample) <= SAMPLE)
+    head = _head(recoded(source, encoding.name, name))
+    returns = b"\r" in head and b"\n" not in head
+    sample = _lines(head[:SAMPLE], returns=returns).decode(errors="ignore")
+    dialect = dialect_of(sample, name, reading, whole=len(head) <= SAMPLE)
 
     def texts(only: list[int] | None) -> Iterator[pl.DataFrame]:
         blocks = (_lines(block, returns=returns) for block in recoded(source, encoding.name, name))
@@ -74,6 +74,16 @@ def _read(source: Path | bytes, name: str, reading: Reading) -> Loaded:
     loaded = _named(gathered(texts, _apart(dialect.names), reading), name)
     about = (*dialect.about, encoding.said, *(("lines end with a return",) if returns else ()), *loaded.about)
     return replace(loaded, about=about, findings=(*encoding.findings, *loaded.findings))
+
+
+def _head(blocks: Iterator[bytes]) -> bytes:
+    """The beginning of a file: more than is looked at, or all of it."""
+    head = b""
+    for block in blocks:
+        head += block
+        if len(head) > SAMPLE:
+            break
+    return head
 
 
 def _apart(names: tuple[str, ...]) -> list[str]:

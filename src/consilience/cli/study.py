@@ -16,7 +16,7 @@ from rich.table import Table
 
 from consilience.cli.optional import need_service
 from consilience.data.harmonise import Plan
-from consilience.data.reading import load
+from consilience.data.sources import load
 from consilience.errors import AccessError, ConsilienceError, OptionError
 from consilience.service.errors import ConfigurationError, UnreachableError
 from consilience.settings.studyfile import read_study
@@ -101,7 +101,7 @@ def create(
     study = read_study(file)
     if study.schema and study.files and not study.datasets:
         plans = {site: Plan.of(study.plans[site]) if site in study.plans else Plan() for site in study.files}
-        held = (plans[site].apply(load(path, site), site).frame.columns for site, path in study.files.items())
+        held = (plans[site].apply(load(path, site).frame, site).frame.columns for site, path in study.files.items())
         sets = dict.fromkeys(tuple(sorted(set(names) & set(study.schema))) for names in held)
         study = replace(study, datasets=tuple(names for names in sets if names))
     with _client(server, ca) as client:

@@ -29,15 +29,11 @@ __all__ = [
 
 
 class ReadError(DataError):
-    """A file cannot be read as a table.
-
-    ``finding`` is what was seen with the ways out, where there are some to choose from, so that the message can be said in the words of
-    whoever asked; else None.
-    """
+    """A file cannot be read as a table: a sentence, or what was found, with the ways out."""
 
     def __init__(self, said: str | Finding) -> None:
-        self.finding = said if isinstance(said, Finding) else None
         super().__init__(said.said() if isinstance(said, Finding) else said)
+        self.findings = (said,) if isinstance(said, Finding) else ()
 
 
 class EmptyDataError(DataError):

@@ -34,7 +34,11 @@ def labelled(column: pl.Series, labels: Mapping[float | str, str]) -> tuple[pl.S
     >>> column.dtype, levels, found.grade.value
     (Int64, (), 'doubtful')
     """
-    words = {level_label(code): label.strip() for code, label in _in_order(labels) if label and label.strip()}
+    # a letter on a number is the label of one of Stata's missing values
+    fits = {code: label for code, label in labels.items() if isinstance(code, str) == (column.dtype == pl.String)}
+    words = {level_label(code): label.strip() for code, label in _in_order(fits) if label and label.strip()}
+    if not words or column.dtype.is_temporal():
+        return column, (), None
     present = {level_label(value) for value in column.drop_nulls().unique()}
     known = [code for code in words if code in present]
     if not known or all(words[code] == code for code in known):

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from consilience.data.finding import Asker
 from consilience.errors import ConsilienceError
 
 __all__ = ["main"]
@@ -22,7 +23,9 @@ def main() -> None:
     try:
         command()
     except ConsilienceError as error:
-        _say(f"[bold red]error:[/] {_escape(str(error))}")
+        finding = getattr(error, "finding", None)
+        words = str(error) if finding is None else finding.said(Asker.COMMAND)
+        _say(f"[bold red]error:[/] {_escape(words)}")
         sys.exit(2)
     except KeyboardInterrupt:
         _say("interrupted")

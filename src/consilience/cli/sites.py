@@ -9,8 +9,8 @@ from typing import Any
 
 from consilience.citest import CITest
 from consilience.data.errors import UnknownVariableError
-from consilience.data.reading import load
 from consilience.data.schema import Schema, unite
+from consilience.data.sources import load
 from consilience.errors import OptionError
 from consilience.federation import Client, Server, pooled
 from consilience.settings import DEFAULTS, Method, Part, Settings, names_of, settings_of
@@ -87,7 +87,7 @@ def clients_of(files: list[Path], kind: list[str] | None, levels: list[str] | No
         # a kind that is declared anew goes without the study's levels
         orders = {n: list(v.levels) for n, v in study.schema.items() if v.levels and n not in kinds} | orders
         kinds = {n: v.kind.value for n, v in study.schema.items()} | kinds
-    frames = [load(file, name) for name, file in zip(names, files, strict=True)]
+    frames = [load(file, name).frame for name, file in zip(names, files, strict=True)]
     for variable in (*kinds, *orders):
         if not any(variable in frame.columns for frame in frames):
             who = "--kind and --levels" if study is None or variable not in study.schema else "A study file's [variables]"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from consilience.data.finding import Finding
 from consilience.errors import DataError, QuestionError, SchemaError
 
 __all__ = [
@@ -20,7 +21,15 @@ __all__ = [
 
 
 class ReadError(DataError):
-    """A file cannot be read as a table."""
+    """A file cannot be read as a table.
+
+    ``finding`` is what was seen with the ways out, where there are some to choose from, so that the message can be said in the words of
+    whoever asked; else None.
+    """
+
+    def __init__(self, said: str | Finding) -> None:
+        self.finding = said if isinstance(said, Finding) else None
+        super().__init__(said.said() if isinstance(said, Finding) else said)
 
 
 class EmptyDataError(DataError):

@@ -159,7 +159,7 @@ def profile_table(
     Parameters
     ----------
     frame : polars.DataFrame
-        What the site holds, as :func:`consilience.data.reading.load` reads it.
+        What the site holds, as :func:`consilience.data.sources.load` reads it.
     kinds : mapping of str to str or Kind, optional
         Kinds by column, where the owner chose them.
     levels : mapping of str to iterable, optional

@@ -105,8 +105,10 @@ def united(columns: list[TypedColumn], texts: list[pl.Series], reading: Reading)
     commas = [typed.column.name for typed in columns if typed.comma]
     if commas and reading.decimal is None and reading.thousands is None:
         columns = [_undone(typed, text, commas) if typed.dotted else typed for typed, text in zip(columns, texts, strict=True)]
+    frame = pl.DataFrame([typed.column.alias(str(place)) for place, typed in enumerate(columns)])
+    frame.columns = [typed.column.name for typed in columns]  # of columns without a name, polars would make some of its own
     return Loaded(
-        pl.DataFrame([typed.column for typed in columns]),
+        frame,
         about=_marks_said(columns),
         emptied={typed.column.name: typed.emptied for typed in columns if typed.emptied},
         findings=tuple(finding for typed in columns for finding in typed.findings),
@@ -166,7 +168,8 @@ def type_column(text: pl.Series, reading: Reading = _FOUND_OUT) -> TypedColumn:
         return _as_number(name, text, pl.concat([gone, words]), ways, values["value"], reading)
     if not rest.height:
         return TypedColumn(_emptied(text, gone).cast(pl.Int64, strict=False).alias(name), emptied=_counted(gone))
-    found = said_ambiguous(name, values["value"].head(3).to_list()) if ways else mostly_numbers(name, rest.filter(~is_word(pl.col("value"))))
+    given = Marks(reading.decimal, reading.thousands or "") if reading.decimal else None
+    found = said_ambiguous(name, values["value"].head(3).to_list()) if ways else mostly_numbers(name, values, given)
     return _as_text(name, text, gone, (found,) if found else ())
 
 

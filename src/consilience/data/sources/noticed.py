@@ -65,7 +65,7 @@ def said_dotted(column: str, examples: list[str], others: list[str]) -> Finding:
         f"{column!r} holds {_quoted(examples)}: every point has exactly three digits behind it, and {_quoted(others)} of the same file "
         f"{'has' if len(others) == 1 else 'have'} decimal commas, so the point may stand between thousands. The column is left as text."
     )
-    remedies = (Remedy(Step.THOUSANDS, value="."), Remedy(Step.DECIMAL, value="."))
+    remedies = (Remedy(Step.THOUSANDS, value="."), Remedy(Step.THOUSANDS, value=""))
     return Finding("decimal-mark", Grade.REFUSED, words, (column,), remedies=remedies)
 
 
@@ -116,7 +116,8 @@ def _mixed(column: str, counts: pl.DataFrame, marks: Marks | None) -> Finding:
     point = counts.filter(pl.col("value").str.contains(".", literal=True)).iter_rows()
     rule = f"not with {marks.said}" if marks else "not with the same decimal mark"
     words = f"{column!r} holds numbers, but {rule}: {_named([*list(comma)[:2], *list(point)[:2]] or counts.iter_rows())}."
-    remedies = (Remedy(Step.DECIMAL, value=","), Remedy(Step.DECIMAL, value="."), Remedy(Step.DROP, column))
+    other = (Remedy(Step.DECIMAL, value="." if marks.decimal == "," else ","),) if marks else ()
+    remedies = (*other, Remedy(Step.DROP, column))
     return Finding("mostly-numbers", Grade.REFUSED, f"{words} The column is left as text.", (column,), remedies=remedies)
 
 

@@ -11,8 +11,8 @@ import polars as pl
 from consilience.data.errors import KindConflictError, RareLevelError
 from consilience.data.infer import declare
 from consilience.data.kinds import Kind, level_label
-from consilience.data.reading import load, ordered_columns
 from consilience.data.schema import Declaration, Schema
+from consilience.data.sources import load
 from consilience.data.table import Table
 from consilience.errors import StudyError
 from consilience.federation.site.half import SiteHalf
@@ -79,8 +79,9 @@ class Client:
         if not isinstance(name, str) or not name.strip():
             raise StudyError(f"A client needs a name that is not empty; got {name!r}.")
         self.name = name
-        self.frame: pl.DataFrame = load(data, name)
-        self.declarations: dict[str, Declaration] = declare(self.frame, name, kinds, levels, ordered_columns(data))
+        loaded = load(data, name)
+        self.frame: pl.DataFrame = loaded.frame
+        self.declarations: dict[str, Declaration] = declare(self.frame, name, kinds, levels, loaded.ordered)
         self.min_cell = int(check_number("min_cell", min_cell, least=0))
         if check_option("rare_levels", rare_levels, RARE) == "refuse":
             self._refuse_rare_levels()

@@ -16,12 +16,12 @@ __all__ = ["WRITERS", "excel", "hospital"]
 
 
 def hospital(rows: int = 60, shift: int = 0) -> pl.DataFrame:
-    """Numbers with and without a point, with gaps, words and truths; the same for the same arguments."""
+    """Numbers with and without a point, with gaps, and words; digits as many as all programs write."""
     place = range(shift, shift + rows)
     return pl.DataFrame(
         {
             "age": [40 + (7 * i) % 37 for i in place],
-            "chol": [None if i % 11 == 3 else 180 + (i * i) % 83 / 7 + (7 * i) % 37 / 3 for i in place],
+            "chol": [None if i % 11 == 3 else round(180 + (i * i) % 83 / 7 + (7 * i) % 37 / 3, 3) for i in place],
             "stage": [None if i % 13 == 5 else 1 + (i * i) % 3 for i in place],
             "sex": ["f" if (i * 5) % 7 < 3 else "m" for i in place],
         },

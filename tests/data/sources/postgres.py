@@ -69,7 +69,20 @@ def running(folder: Path) -> Iterator[Postgres]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     data = str(folder / "data")
-    first = [str(found / "initdb"), "-D", data, "-U", "owner", "-A", "scram-sha-256", f"--pwfile={secret}", "-E", "UTF8", "--locale=C", "--no-sync"]
+    first = [
+        str(found / "initdb"),
+        "-D",
+        data,
+        "-U",
+        "owner",
+        "-A",
+        "scram-sha-256",
+        f"--pwfile={secret}",
+        "-E",
+        "UTF8",
+        "--locale=C",
+        "--no-sync",
+    ]
     subprocess.run([*prefix, *first], check=True, capture_output=True, cwd=folder)
     settings = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off"
     control = [*prefix, str(found / "pg_ctl"), "-D", data, "-w"]

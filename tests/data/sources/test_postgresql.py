@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import socket
 from pathlib import Path
 
@@ -44,7 +44,7 @@ def test_types_are_those_of_variables(postgres: Postgres) -> None:
     assert frame.schema == {
         "i": pl.Int64, "n": pl.Float64, "t": pl.String, "b": pl.Boolean, "d": pl.Date, "s": pl.Datetime("us"), "w": pl.Int64,
     }  # fmt: skip
-    assert frame.row(0) == (1, 2.5, "a", True, datetime.date(2020, 1, 2), datetime.datetime(2020, 1, 2, 3, 4, 5), 7)
+    assert frame.row(0) == (1, 2.5, "a", True, dt.date(2020, 1, 2), dt.datetime(2020, 1, 2, 3, 4, 5), 7)
     assert frame.row(1) == (None,) * 7
 
 

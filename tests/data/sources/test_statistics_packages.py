@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +26,9 @@ def sav(folder: Path, columns: dict[str, list[object]], **more: object) -> Loade
 
 def test_labels_of_all_values_are_levels_in_the_order_of_the_codes(tmp_path: Path) -> None:
     labels = {"sex": {2: "female", 1: "male", 3: "diverse"}, "pain": {1: "none", 2: "some", 3: "severe"}}
-    found = sav(tmp_path, {"sex": [2.0, 1.0, np.nan], "pain": [3.0, 1.0, 2.0]}, variable_value_labels=labels, variable_measure={"pain": "ordinal"})
+    found = sav(
+        tmp_path, {"sex": [2.0, 1.0, np.nan], "pain": [3.0, 1.0, 2.0]}, variable_value_labels=labels, variable_measure={"pain": "ordinal"}
+    )
     assert found.levels == {"sex": ("male", "female", "diverse"), "pain": ("none", "some", "severe")}
     assert found.frame["sex"].to_list() == ["female", "male", None]
     assert found.frame["pain"].dtype == pl.Enum(["none", "some", "severe"])
@@ -69,7 +71,7 @@ def test_two_codes_with_one_label_stay_two_levels(tmp_path: Path) -> None:
 
 
 def test_dates_are_dates(tmp_path: Path) -> None:
-    day, moment = datetime.date(1961, 5, 4), datetime.datetime(2020, 1, 2, 3, 4, 5)
+    day, moment = dt.date(1961, 5, 4), dt.datetime(2020, 1, 2, 3, 4, 5)
     frame = pd.DataFrame({"born": [day, None], "seen": [moment, moment]})
     for suffix, write in ((".sav", pyreadstat.write_sav), (".dta", pyreadstat.write_dta), (".xpt", pyreadstat.write_xport)):
         path = tmp_path / f"site{suffix}"

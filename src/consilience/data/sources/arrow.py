@@ -23,9 +23,7 @@ def read(source: Any, name: str, owner: str, reading: Reading) -> Loaded:
     if isinstance(names, list):
         check_names([str(one) for one in names], name)
     declared, ordered = _categories(source)
-    frame = frame_of(source, name).with_columns(
-        pl.col(column).cast(pl.String).cast(pl.Enum(levels)) for column, levels in declared.items()
-    )
+    frame = frame_of(source, name).with_columns(pl.col(column).cast(pl.String).cast(pl.Enum(levels)) for column, levels in declared.items())
     found = plain(frame, about=(f"Arrow table of {type(source).__module__.partition('.')[0]}",))
     return Loaded(found.frame, ordered, {column: tuple(levels) for column, levels in declared.items()}, found.about, {}, found.findings)
 

@@ -63,7 +63,9 @@ def _checked(query: str, called: str) -> str:
     words = _COMMENT.sub(" ", query).strip().rstrip(";").strip()
     first = re.match(r"\(*\s*(\w*)", words)
     if first is None or first[1].lower() not in _READS:
-        raise ReadError(f"A query must be one that reads (SELECT or WITH …); that of {called!r} begins with {words[:20]!r}. Nothing was run.")
+        raise ReadError(
+            f"A query must be one that reads (SELECT or WITH …); that of {called!r} begins with {words[:20]!r}. Nothing was run."
+        )
     return query.strip().rstrip(";")
 
 

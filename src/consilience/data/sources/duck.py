@@ -24,7 +24,9 @@ def read(source: Path | bytes, name: str, owner: str, reading: Reading) -> Loade
     """A table or query of a DuckDB file; ReadError if it cannot be read, or would write."""
     package = needed("duckdb", "duckdb", "databases", "DuckDB files")
     if isinstance(source, bytes):
-        raise ReadError(f"{name!r} is a DuckDB file, which is read from a folder of this computer; put it there, or export the table as Parquet.")
+        raise ReadError(
+            f"{name!r} is a DuckDB file, which is read from a folder of this computer; put it there, or export the table as Parquet."
+        )
     try:
         # without access to anything outside: a query could otherwise write files or read others, though the database is read-only
         with package.connect(str(source), read_only=True, config={"enable_external_access": "false"}) as connection:

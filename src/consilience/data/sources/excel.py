@@ -74,7 +74,9 @@ def _raw(reader: Any, number: int, name: str) -> tuple[pl.DataFrame, list[int]]:
     """The table below its header, with the reader's types where those lose nothing, and where in the sheet its columns are."""
     header = reader.load_sheet(number, header_row=None, n_rows=1, dtypes="string").to_polars()
     if header.height == 0:
-        raise EmptyDataError(f"The sheet {reader.sheet_names[number]!r} of {name!r} is empty; a row of names and at least one row are needed.")
+        raise EmptyDataError(
+            f"The sheet {reader.sheet_names[number]!r} of {name!r} is empty; a row of names and at least one row are needed."
+        )
     names = ["" if cell is None else str(cell).strip() for cell in header.row(0)]
     sheet = reader.load_sheet(number, header_row=0, schema_sample_rows=None)
     body = sheet.to_polars()

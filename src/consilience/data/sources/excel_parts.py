@@ -13,7 +13,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 from consilience.data.errors import ReadError
 
@@ -28,7 +28,9 @@ _OVERLAP = 2**12
 """Between two chunks, so that a cell across the seam is seen."""
 _ROW = re.compile(rb'<(?:\w+:)?row [^>]*?\br="(\d+)"')
 _PLACE = re.compile(rb'<(?:\w+:)?c [^>]*?\br="([A-Z]{1,3})\d+"')
-_ERROR = re.compile(rb'<(?:\w+:)?c (?=[^>]*?\bt="e")[^>]*?\br="([A-Z]{1,3})(\d+)"[^>]*>(?:(?!</(?:\w+:)?c>).){0,2048}?<(?:\w+:)?v>([^<]{1,20})<', re.S)
+_ERROR = re.compile(
+    rb'<(?:\w+:)?c (?=[^>]*?\bt="e")[^>]*?\br="([A-Z]{1,3})(\d+)"[^>]*>(?:(?!</(?:\w+:)?c>).){0,2048}?<(?:\w+:)?v>([^<]{1,20})<', re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +49,14 @@ def check_size(content: bytes, name: str) -> None:
     Traceback (most recent call last):
     consilience.data.errors.ReadError: 'site.xlsx' is not a whole Excel file. Open it in Excel and save it again as .xlsx, or as CSV.
     """
-    total = 0
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            for part in archive.infolist():
-                for chunk in _unpacked(content, part):
-                    total += len(chunk)
-                    if total > MOST_UNPACKED:
-                        raise ReadError(
-                            f"{name!r} unpacks to more than {MOST_UNPACKED >> 20} MB, which is the most that is read. Save it as CSV or Parquet."
-                        )
+        fits = _fits(content)
     except _BROKEN:
         raise broken(name) from None
+    if not fits:
+        raise ReadError(
+            f"{name!r} unpacks to more than {MOST_UNPACKED >> 20} MB, which is the most that is read. Save it as CSV or Parquet."
+        )
 
 
 def sheet_in(content: bytes, number: int, name: str) -> Sheet:
@@ -85,12 +83,23 @@ def sheet_in(content: bytes, number: int, name: str) -> Sheet:
     return Sheet(rows, columns, found)
 
 
-_BROKEN = (zipfile.BadZipFile, zlib.error, KeyError, IndexError, ValueError, ElementTree.ParseError, NotImplementedError)
+_BROKEN = (zipfile.BadZipFile, zlib.error, KeyError, IndexError, ValueError, ET.ParseError, NotImplementedError)
 
 
 def broken(name: str) -> ReadError:
     """What is said of a file that is none."""
     return ReadError(f"{name!r} is not a whole Excel file. Open it in Excel and save it again as .xlsx, or as CSV.")
+
+
+def _fits(content: bytes) -> bool:
+    total = 0
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        for part in archive.infolist():
+            for chunk in _unpacked(content, part):
+                total += len(chunk)
+                if total > MOST_UNPACKED:
+                    return False
+    return True
 
 
 def _unpacked(content: bytes, part: zipfile.ZipInfo) -> Iterator[bytes]:
@@ -128,12 +137,12 @@ def _part(archive: zipfile.ZipFile, number: int) -> str:
     raise KeyError(key)
 
 
-def _xml(archive: zipfile.ZipFile, path: str) -> ElementTree.Element:
+def _xml(archive: zipfile.ZipFile, path: str) -> ET.Element:
     """A small part of the archive. Entities are refused: they are how small XML becomes large, and Excel writes none."""
     text = archive.read(path)
     if b"<!DOCTYPE" in text or b"<!ENTITY" in text:
         raise ValueError(path)
-    return ElementTree.fromstring(text)  # noqa: S314  (without entities there is nothing to expand)
+    return ET.fromstring(text)  # noqa: S314  (without entities there is nothing to expand)
 
 
 def _index(letters: bytes) -> int:

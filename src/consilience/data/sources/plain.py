@@ -104,7 +104,7 @@ def _is_extension(dtype: Any) -> bool:
 
 def _stored(column: Any, dtype: Any) -> pl.Series | None:
     """What an extension type means by what it stores: databases send exact decimals as text."""
-    stored = column.ext.storage()
+    stored: pl.Series = column.ext.storage()
     if dtype.ext_name() == "arrow.opaque":
         return whole(stored.cast(pl.Float64)) if '"numeric"' in (dtype.ext_metadata() or "") else None
     if dtype.ext_name() == "arrow.bool8":

@@ -78,11 +78,20 @@ def _run(manager: Any, connection: Any, command: str) -> None:
 
 
 _CAUSES = (
-    ("no password supplied", "{called} asks for a password, and none was found. Set PGPASSWORD in the environment, or write a pass file (~/.pgpass)."),
-    ("password authentication failed", "{called} does not accept user and password. Check the user in the address, and PGPASSWORD or the pass file."),
+    (
+        "no password supplied",
+        "{called} asks for a password, and none was found. Set PGPASSWORD in the environment, or write a pass file (~/.pgpass).",
+    ),
+    (
+        "password authentication failed",
+        "{called} does not accept user and password. Check the user in the address, and PGPASSWORD or the pass file.",
+    ),
     ("read-only transaction", "A query may only read; that of {called} would write. Nothing was written."),
     ("multiple commands", "A query must be one statement; that of {called} has more. Nothing was run."),
-    ("statement timeout", "The query of {called} took longer than the database allows. Ask for less, or have its statement_timeout raised."),
+    (
+        "statement timeout",
+        "The query of {called} took longer than the database allows. Ask for less, or have its statement_timeout raised.",
+    ),
     ("could not receive data", "The connection to {called} was lost while rows were read; nothing of it is used. Try again."),
     ("server closed the connection", "The connection to {called} was lost while rows were read; nothing of it is used. Try again."),
     ("terminating connection", "The connection to {called} was ended by the database; nothing of it is used. Try again."),
@@ -94,7 +103,7 @@ def _said(called: str, error: Exception) -> ReadError:
     text = str(error)
     if isinstance(error, ReadError) and "intervals" in text:
         return error
-    lines = text.split("Query was:")[0].replace("[libpq]", "").split("Is the server running")[0]
+    lines = text.split("Query was:", maxsplit=1)[0].replace("[libpq]", "").split("Is the server running")[0]
     first = first_line(lines.split("ERROR:")[-1].split("FATAL:")[-1])
     for sign, words in _CAUSES:
         if sign in text:

@@ -75,7 +75,9 @@ def _without(values: list[Any], gone: Gone | None) -> tuple[list[Any], Counter[s
         return values, Counter()
     words = {value: gone(value) for value in set(values) if value is not None}
     counts = Counter(words[value] for value in values if value is not None and words[value] is not None)
-    return [None if value is None or words[value] is not None else value for value in values], Counter({str(w): n for w, n in counts.items()})
+    return [None if value is None or words[value] is not None else value for value in values], Counter(
+        {str(w): n for w, n in counts.items()}
+    )
 
 
 def _typed(name: str, values: list[Any]) -> pl.Series:
@@ -91,5 +93,7 @@ def _typed(name: str, values: list[Any]) -> pl.Series:
 def _broken(name: str, program: str, error: Exception) -> ReadError:
     first = str(error).strip().split("\n", maxsplit=1)[0].rstrip(":. ")
     if "encod" in first.lower() or "convert" in first.lower():
-        return ReadError(f"The text in {name!r} is not in the encoding that the file names ({first}). Say which it is: encoding 'windows-1252'.")
+        return ReadError(
+            f"The text in {name!r} is not in the encoding that the file names ({first}). Say which it is: encoding 'windows-1252'."
+        )
     return ReadError(f"{name!r} cannot be read as a file of {program}: {first}. Save it again with {program}, or export it as CSV.")

@@ -59,7 +59,9 @@ def _columns(rows: Sequence[tuple[Any, ...]], width: int) -> list[list[Any]]:
 def _column(column: str, values: list[Any], called: str) -> pl.Series:
     kinds = {type(value) for value in values if value is not None}
     if bytes in kinds:
-        raise ReadError(f"{column!r} of {called!r} holds bytes, and a variable has one number, word or date in a row. Name the other columns in a query.")
+        raise ReadError(
+            f"{column!r} of {called!r} holds bytes, and a variable has one number, word or date in a row. Name the other columns in a query."
+        )
     if kinds == {int}:
         return pl.Series(column, values, dtype=pl.Int64)
     if kinds and kinds <= {int, float}:

@@ -40,13 +40,13 @@ def test_a_table_or_a_query_is_read(two_tables: Path) -> None:
 
 
 def test_what_is_not_clear_is_asked_with_the_tables_names(two_tables: Path) -> None:
-    with pytest.raises(ReadError, match="must be said .* It has: 'notes', 'stays'"):
+    with pytest.raises(ReadError, match=r"must be said .* It has: 'notes', 'stays'"):
         load(two_tables, "here")
-    with pytest.raises(ReadError, match="has no table 'stay'. It has: 'notes', 'stays'"):
+    with pytest.raises(ReadError, match=r"has no table 'stay'. It has: 'notes', 'stays'"):
         load(two_tables, "here", Reading(table="stay"))
     with pytest.raises(ReadError, match="either a table or a query"):
         load(two_tables, "here", Reading(table="stays", query="SELECT 1"))
-    with pytest.raises(ReadError, match="cannot be read with .*dayz"):
+    with pytest.raises(ReadError, match=r"cannot be read with .*dayz"):
         load(two_tables, "here", Reading(query="SELECT dayz FROM stays"))
 
 
@@ -79,14 +79,15 @@ def test_duckdb_reads_no_other_file(tmp_path: Path) -> None:
 
 def test_types_of_duckdb_are_those_of_variables() -> None:
     relation = duckdb.connect().sql(
-        "SELECT 2.5::DECIMAL(4, 2) AS d, sum(3)::HUGEINT AS h, 'b'::ENUM ('b', 'a') AS e, DATE '2020-01-02' AS t, true AS y, [1] AS l, 1::UTINYINT AS u"
+        "SELECT 2.5::DECIMAL(4, 2) AS d, sum(3)::HUGEINT AS h, 'b'::ENUM ('b', 'a') AS e, DATE '2020-01-02' AS t,"
+        " true AS y, [1] AS l, 1::UTINYINT AS u"
     )
     found = load(relation, "here")
     assert found.frame.schema == {
         "d": pl.Float64, "h": pl.Int64, "e": pl.Enum(["b", "a"]), "t": pl.Date, "y": pl.Boolean, "l": pl.String, "u": pl.Int64,
     }  # fmt: skip
     assert (found.levels, [finding.columns for finding in found.findings]) == ({"e": ("b", "a")}, [("l",)])
-    with pytest.raises(ReadError, match="'i' .* is an interval"):
+    with pytest.raises(ReadError, match=r"'i' .* is an interval"):
         load(duckdb.connect().sql("SELECT INTERVAL 1 DAY AS i"), "here")
 
 
@@ -128,10 +129,10 @@ def test_parts_of_a_folder_that_differ_are_named(tmp_path: Path) -> None:
     (tmp_path / "_SUCCESS").touch()
     assert load(tmp_path, "here").frame.rows() == [(1,)]
     pl.DataFrame({"x": ["1"]}).write_parquet(tmp_path / "b.parquet")
-    with pytest.raises(ReadError, match="'a.parquet' and 'b.parquet' differ in 'x'"):
+    with pytest.raises(ReadError, match=r"'a.parquet' and 'b.parquet' differ in 'x'"):
         load(tmp_path, "here")
     (tmp_path / "b.parquet").write_bytes(b"PAR1 no more")
-    with pytest.raises(ReadError, match="'b.parquet' .* cannot be read as a Parquet table"):
+    with pytest.raises(ReadError, match=r"'b.parquet' .* cannot be read as a Parquet table"):
         load(tmp_path, "here")
 
 

@@ -22,7 +22,7 @@ def test_the_first_sheet_is_read_and_the_others_are_named() -> None:
     assert (found.frame["x"].to_list(), found.about) == ([1.5], ("Excel, sheet 'Daten'; not read: 'Alt'",))
     for wanted in ("Alt", "2"):
         assert load_bytes(content, "site.xlsx", "here", Reading(sheet=wanted)).frame["x"].to_list() == [9.5]
-    with pytest.raises(ReadError, match="has no sheet 'Neu'. It has: 'Daten', 'Alt'"):
+    with pytest.raises(ReadError, match=r"has no sheet 'Neu'. It has: 'Daten', 'Alt'"):
         load_bytes(content, "site.xlsx", "here", Reading(sheet="Neu"))
 
 

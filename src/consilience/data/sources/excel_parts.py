@@ -1,7 +1,7 @@
 """What is inside an ``.xlsx`` file, looked at before anybody unpacks it: how large it becomes, and which cells hold errors.
 
-Such a file is a zip archive of XML. A few kilobytes can stand for gigabytes, and two cells in opposite corners of a sheet for a table that no
-memory holds; both are refused here. The cells that Excel computed to an error are counted here, too: the reader gives them as empty.
+Such a file is a zip archive of XML. A few kilobytes can stand for gigabytes, and two cells in opposite corners of a sheet for a table that
+no memory holds; both are refused here. The cells that Excel computed to an error are counted here, too: the reader gives them as empty.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
 The rule, for a column without what its file declares missing:
 
-1. Every value that occurs has a label, and the labels say more than the codes: the labels are the levels, in the order of the codes. A code
-   that occurs nowhere is a level too, as its owner declared it.
+1. Every value that occurs has a label, and the labels say more than the codes: the labels are the levels, in the order of the codes. A
+   code that occurs nowhere is a level too, as its owner declared it.
 2. No value that occurs has a label: numbers. ``99 = unknown`` on an age that is known throughout means nothing.
-3. Only a few of the distinct values have labels (fewer than half): numbers, and the labelled ones are named, as doubtful. They may be the two
-   ends of a scale, or ``99 = unknown`` that was never declared missing.
+3. Only a few of the distinct values have labels (fewer than half): numbers, and the labelled ones are named, as doubtful. They may be the
+   two ends of a scale, or ``99 = unknown`` that was never declared missing.
 4. Half of them or more have labels, and some have none: refused. Somebody forgot a label, or mistyped a code; either way the answer differs.
 """
 
@@ -68,7 +68,7 @@ def _partly(name: str, known: Mapping[str, str], strange: list[str]) -> Finding:
     others = ", ".join(strange[:_SHOWN]) + (", …" if len(strange) > _SHOWN else "")
     missing = tuple(Remedy(Step.MISSING, name, code) for code in list(known)[:1])
     if len(known) < len(strange):
-        words = f"{name!r} is read as numbers, though some have labels in the file ({said}); if these stand for 'missing', they are not read so."
+        words = f"{name!r} is read as numbers, though some have labels ({said}); if these stand for 'missing', they are not read so."
         return Finding("partly-labelled", Grade.DOUBTFUL, words, (name,), remedies=missing)
     words = f"{name!r} has labels for {said}, but none for {others}: whether these are levels, numbers or mistakes is not known."
     ways = (Remedy(Step.MISSING, name, strange[0]), Remedy(Step.KIND, name, "ordinal"), Remedy(Step.KIND, name, "multinomial"))

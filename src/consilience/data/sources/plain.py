@@ -1,7 +1,7 @@
 """From the many types of Arrow, files and databases to the few that a variable can have.
 
-A column has one value a row: a number, a truth, a word, a category, a date or a time. Numbers of every width become 64 bits, decimals become
-floats (nothing here computes with money), and what is no single value (lists, structures, JSON, bytes) is refused by name, not read.
+A column has one value a row: a number, a truth, a word, a category, a date or a time. Numbers of every width become 64 bits, decimals
+become floats (nothing here computes with money), and what is no single value (lists, structures, JSON, bytes) is refused by name, not read.
 """
 
 from __future__ import annotations

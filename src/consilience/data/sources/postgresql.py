@@ -38,7 +38,7 @@ def read(source: str, name: str, owner: str, reading: Reading) -> Loaded:
     except manager.Error as error:
         raise _said(called, error) from None
     if frame.width == 0:
-        raise ReadError(f"The query of {called!r} gives no table. A query that reads is needed: SELECT … FROM …")
+        raise ReadError(f"What was asked of {called!r} gives no table; a query that reads is needed.")
     return plain(frame, about=("PostgreSQL, read in a transaction that may only read",))
 
 

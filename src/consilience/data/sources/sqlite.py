@@ -1,7 +1,7 @@
 """An SQLite file, opened to be read only.
 
-SQLite holds any type in any column, so what a column is follows from all of its values: integers, floats, or text, which is typed as in a text
-file. Text that is an ISO date or time throughout is such.
+SQLite holds any type in any column, so what a column is follows from all of its values: integers, floats, or text, which is typed as in a
+text file. Text that is an ISO date or time throughout is such.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _column(column: str, values: list[Any], called: str) -> pl.Series:
     kinds = {type(value) for value in values if value is not None}
     if bytes in kinds:
         raise ReadError(
-            f"{column!r} of {called!r} holds bytes, and a variable has one number, word or date in a row. Name the other columns in a query."
+            f"{column!r} of {called!r} holds bytes, and a variable has a number, word or date. Name the other columns in a query."
         )
     if kinds == {int}:
         return pl.Series(column, values, dtype=pl.Int64)

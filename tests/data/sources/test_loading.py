@@ -113,7 +113,9 @@ def test_a_file_without_rows(write: Write, content: str) -> None:
         load(write(content), "muenster")
 
 
-@pytest.mark.parametrize(("content", "words"), [("A,B\n1,2\n3,4,5\n", "3 fields"), ("A,B\n1,2\n3\n", "1 field,"), ('A,B\n"x\ny",2\n\n3\n', "Line 5")])
+@pytest.mark.parametrize(
+    ("content", "words"), [("A,B\n1,2\n3,4,5\n", "3 fields"), ("A,B\n1,2\n3\n", "1 field,"), ('A,B\n"x\ny",2\n\n3\n', "Line 5")]
+)
 def test_a_row_with_more_or_fewer_fields_than_the_header(write: Write, content: str, words: str) -> None:
     """A row that was broken in two would otherwise be two rows, and the values of one would stand under the other's names."""
     with pytest.raises(ReadError, match=rf"Line \d of .*site\.csv.*{words}|{words}.*site\.csv"):
@@ -125,7 +127,9 @@ def test_blank_lines_hold_no_values(write: Write, content: str) -> None:
     assert load(write(content), "muenster").frame.rows() == [(1, 2)]
 
 
-@pytest.mark.parametrize("content", ["A,B\n1,2\n3,4,5\n", 'A,B\n"1,2\n3,4\n', b"A,B\nM\x81nster,1\n"], ids=["ragged", "open quote", "code page"])
+@pytest.mark.parametrize(
+    "content", ["A,B\n1,2\n3,4,5\n", 'A,B\n"1,2\n3,4\n', b"A,B\nM\x81nster,1\n"], ids=["ragged", "open quote", "code page"]
+)
 def test_a_broken_file_is_one_line_that_names_it(write: Write, content: str | bytes) -> None:
     """And in words of ours, not in advice on the parameters of a library the reader does not call."""
     with pytest.raises(ReadError, match=r"site\.csv") as caught:

@@ -59,7 +59,12 @@ def test_a_comma_before_three_digits_in_every_value_is_refused_with_both_ways_ou
 
 @pytest.mark.parametrize(
     ("reading", "numbers"),
-    [({"decimal": ","}, [12.345, 17.0]), ({"thousands": ","}, [12345, 17]), ({"decimal": "."}, [12345, 17]), ({"thousands": "."}, [12.345, 17.0])],
+    [
+        ({"decimal": ","}, [12.345, 17.0]),
+        ({"thousands": ","}, [12345, 17]),
+        ({"decimal": "."}, [12345, 17]),
+        ({"thousands": "."}, [12.345, 17.0]),
+    ],
     ids=str,
 )
 def test_each_way_out_is_one(reading: dict[str, str], numbers: list[float]) -> None:
@@ -105,14 +110,18 @@ def test_what_is_mostly_numbers_is_refused_and_the_values_are_named(values: list
     assert refused.remedies
 
 
-@pytest.mark.parametrize("values", [["1 - mild", "2 - severe"] * 9, ["a1", "b2"], ["2020-01-05", "2021-02-03"], ["1", "true"], ["12a", "x", "y"]], ids=str)
+@pytest.mark.parametrize(
+    "values", [["1 - mild", "2 - severe"] * 9, ["a1", "b2"], ["2020-01-05", "2021-02-03"], ["1", "true"], ["12a", "x", "y"]], ids=str
+)
 def test_other_text_is_text(values: list[str]) -> None:
     found = column(*values)
     assert found.column.to_list() == values
     assert not found.findings
 
 
-@pytest.mark.parametrize("word", [".", "n/a", "N/A", "#N/A", "-", "--", "k.A.", "K. A.", "unknown", "Unbekannt", "missing", "not known", "nd", "n.d.", "NAN"])
+@pytest.mark.parametrize(
+    "word", [".", "n/a", "N/A", "#N/A", "-", "--", "k.A.", "K. A.", "unknown", "Unbekannt", "missing", "not known", "nd", "n.d.", "NAN"]
+)
 def test_words_among_numbers_are_missing_and_said(word: str) -> None:
     found = column("1", "2.5", word, None)
     assert found.column.to_list() == [1.0, 2.5, None, None]

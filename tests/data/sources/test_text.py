@@ -159,7 +159,10 @@ def test_a_packed_file_that_unpacks_to_too_much(monkeypatch: pytest.MonkeyPatch)
         read(b"A,B\n1,2\n", "site.csv.gz")
 
 
-@pytest.mark.parametrize(("late", "dtype"), [("x", pl.String), ("1.5", pl.Float64), ("1,234,567", pl.Int64), ("007", pl.String), ("k.A.", pl.Int64), (" 7 ", pl.Int64)])
+@pytest.mark.parametrize(
+    ("late", "dtype"),
+    [("x", pl.String), ("1.5", pl.Float64), ("1,234,567", pl.Int64), ("007", pl.String), ("k.A.", pl.Int64), (" 7 ", pl.Int64)],
+)
 def test_a_value_that_decides_may_come_late(tmp_path: Path, late: str, dtype: pl.DataType) -> None:
     """The hint that the first rows give is none that the result depends on."""
     values = [str(i % 900 + 1) for i in range(3000)] + [late]

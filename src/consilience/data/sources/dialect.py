@@ -100,7 +100,9 @@ def dialect_of(sample: str, name: str, reading: Reading, *, whole: bool = True) 
         separator, why = _separator(body, quote, name, whole=whole), ""
     rows, lines = _records(body, separator, quote, whole=whole)
     names = [field.strip() for field in rows[0]]
-    about = [f"separated by {SEPARATORS.get(separator, repr(separator))}" + (f", {why}" if why else "") if separator != NONE else "one column"]
+    about = [
+        f"separated by {SEPARATORS.get(separator, repr(separator))}" + (f", {why}" if why else "") if separator != NONE else "one column"
+    ]
     if len(rows) > 1 and all(len(row) == len(names) + 1 and not row[-1].strip() for row in rows[1:]):
         names.append("")
         about.append("a separator at the end of every row")
@@ -111,7 +113,7 @@ def dialect_of(sample: str, name: str, reading: Reading, *, whole: bool = True) 
 
 
 def _one(option: str, mark: str) -> str:
-    """One character, which polars can take; \\t may be written so."""
+    """One character, which polars can take; a tab may be written as a word."""
     mark = "\t" if mark in ("\\t", "tab") else mark
     if len(mark.encode()) != 1 and not (option == "quote" and not mark):
         raise OptionError(f"{option} must be one character of ASCII; got {mark!r}.")
@@ -131,7 +133,7 @@ def _records(body: str, separator: str, quote: str, *, whole: bool) -> tuple[lis
     """The first rows, the header included and blank lines not; and the lines that the header ends at."""
     options = {"quotechar": quote} if quote else {"quotechar": None, "quoting": csv.QUOTE_NONE}
     lines = _Counted(body)
-    reader = csv.reader(lines, delimiter=separator, skipinitialspace=separator != " ", **options)  # type: ignore[arg-type]
+    reader = csv.reader(lines, delimiter=separator, skipinitialspace=separator != " ", **options)
     rows: list[list[str]] = []
     above = 0
     for row in islice(reader, RECORDS):
@@ -199,7 +201,9 @@ def _check_one_column(name: str, body: str, widths: dict[str, list[int]]) -> Non
     lines = [line.split() for line in body.splitlines() if line.strip()]
     if len(lines) > 1 and len(lines[0]) > 1 and all(len(line) == len(lines[0]) for line in lines[:-1]):
         words = f"{name!r} may be separated by spaces, or have one column: its first line is {body.splitlines()[0][:80]!r}."
-        raise ReadError(Finding("separator", Grade.REFUSED, words, remedies=(Remedy(Step.SEPARATOR, value=" "), Remedy(Step.SEPARATOR, value=","))))
+        raise ReadError(
+            Finding("separator", Grade.REFUSED, words, remedies=(Remedy(Step.SEPARATOR, value=" "), Remedy(Step.SEPARATOR, value=",")))
+        )
 
 
 def _check_names(names: list[str], called: str) -> None:

@@ -82,7 +82,9 @@ def gathered(tables: Tables, names: list[str], reading: Reading) -> Loaded:
         return Loaded(pl.DataFrame(schema=dict.fromkeys(names, pl.String)))
     for column in columns:
         column.failed |= column.zeros and column.whole
-    typed = {place: _finished(column, names[place]) for place, column in enumerate(columns) if column.marks is not None and not column.failed}
+    typed = {
+        place: _finished(column, names[place]) for place, column in enumerate(columns) if column.marks is not None and not column.failed
+    }
     texts = {place: _joined(column, names[place]) for place, column in enumerate(columns) if column.marks is None}
     again = [place for place in range(len(columns)) if place not in typed and place not in texts]
     texts |= _read_again(tables, again, names)
@@ -116,9 +118,7 @@ def _gather(columns: list[_Gathering], table: pl.DataFrame, reading: Reading) ->
             numbers = asked[str(place)]
             column.zeros |= column.whole and bool(asked[f"{place} zeros"][0])
             sure = numbers.null_count() == text.null_count() and not (numbers.dtype == pl.Float64 and numbers.is_nan().any())
-            if sure and not reading.missing:
-                column.parts.append(numbers)
-            elif sure and not numbers.is_in(codes_of(reading.missing)).any():
+            if (sure and not reading.missing) or (sure and not numbers.is_in(codes_of(reading.missing)).any()):
                 column.parts.append(numbers)
             else:
                 _look(column, text, reading)

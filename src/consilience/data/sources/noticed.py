@@ -14,8 +14,8 @@ __all__ = ["mostly_numbers", "said_ambiguous", "said_codes", "said_dotted", "sai
 SHOWN = 5
 """Values that a message names."""
 FEW_UNITS, MANY_NUMBERS, NEARLY_ALL = 3, 10, 0.9
-"""Numbers with a unit or a sign behind or before each are numbers if at most so many different ones do for more than so many numbers, and so
-large a share of the rows; ``1 - mild``, ``2 - severe`` are levels."""
+"""Numbers with a unit or a sign behind or before each are numbers if at most so many different ones do for more than so many numbers, and
+so large a share of the rows; ``1 - mild``, ``2 - severe`` are levels."""
 _DECORATED = rf"^([<>≤≥~≈=±]*)\s*(?:{NUMBER})\s*([^\d\s].*)?$"
 
 
@@ -31,7 +31,10 @@ def said_missing(column: str, words: Mapping[str, int]) -> Finding:
     "In 'chol', which holds numbers, these were read as missing: 'k.A.' (2 rows)."
     """
     return Finding(
-        "missing-words", Grade.NOTICE, f"In {column!r}, which holds numbers, these were read as missing: {_named(words.items())}.", (column,)
+        "missing-words",
+        Grade.NOTICE,
+        f"In {column!r}, which holds numbers, these were read as missing: {_named(words.items())}.",
+        (column,),
     )
 
 
@@ -41,7 +44,9 @@ def said_codes(column: str, example: str) -> Finding:
     >>> said_codes("ward", "007").words
     "'ward' has digits behind a zero, such as '007'; they are kept as text, since codes are written so and numbers are not."
     """
-    words = f"{column!r} has digits behind a zero, such as {example!r}; they are kept as text, since codes are written so and numbers are not."
+    words = (
+        f"{column!r} has digits behind a zero, such as {example!r}; they are kept as text, since codes are written so and numbers are not."
+    )
     return Finding("codes", Grade.NOTICE, words, (column,))
 
 
@@ -52,8 +57,8 @@ def said_ambiguous(column: str, examples: list[str]) -> Finding:
     <Grade.REFUSED: 'refused'>
     """
     words = (
-        f"{column!r} holds {_quoted(examples)}: every comma has exactly three digits behind it, so it may be the decimal mark or stand between "
-        f"thousands. The column is left as text."
+        f"{column!r} holds {_quoted(examples)}: every comma has exactly three digits behind it, so it may be the decimal mark or stand "
+        f"between thousands. The column is left as text."
     )
     remedies = (Remedy(Step.DECIMAL, value=","), Remedy(Step.THOUSANDS, value=","))
     return Finding("decimal-mark", Grade.REFUSED, words, (column,), remedies=remedies)

@@ -93,7 +93,7 @@ def _apart(names: tuple[str, ...]) -> list[str]:
 
 
 def _named(loaded: Loaded, name: str) -> Loaded:
-    """The table without columns that have neither a name nor a value: separators at the ends of rows. One without a name may be an index."""
+    """The table without columns that have neither a name nor a value: separators at the ends of rows. One nameless column is an index."""
     frame = loaded.frame
     columns = [column.alias(column.name.strip(NONE)) for column in frame.iter_columns()]
     kept = [column for column in columns if column.name or column.null_count() < column.len()]

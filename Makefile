@@ -1,4 +1,4 @@
-# Everything runs in a virtual environment of its own. The one thing installed on the machine is a browser for the tests, if there is none.
+# Everything runs in a virtual environment of its own. What is installed on the machine is a browser and a database server for the tests, if there are none.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -8,7 +8,7 @@ TABLES := lifelines mlxtend scikit-survival
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo quick test lint browser bench service-bench calibration reproduction scale clean
+.PHONY: demo quick test lint browser postgres bench service-bench calibration reproduction scale clean
 
 demo: $(VENV)/.installed        ## set up and run the main job on embedded defaults
 	$(BIN)/consilience demo
@@ -16,7 +16,7 @@ demo: $(VENV)/.installed        ## set up and run the main job on embedded defau
 quick: lint                     ## lint, types, and the tests that are not slow; what took a second all the same is listed and wants the mark
 	$(BIN)/pytest -n 2 --dist worksteal -q -m "not slow" --durations=10 --durations-min=1 src tests README.md
 
-test: lint browser              ## set up, lint, type-check, run all tests, measure coverage
+test: lint browser postgres     ## set up, lint, type-check, run all tests, measure coverage
 	$(BIN)/pytest -n 2 --dist worksteal --cov
 
 lint: $(VENV)/.dev
@@ -28,6 +28,13 @@ browser:                        ## a browser for the tests that look at pages, w
 	@which chromium chromium-browser google-chrome | grep -q . \
 	  || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } \
 	  || echo "No browser found, and chromium could not be installed (Debian's package chromium): tests of pages will say so."
+
+postgres:                       ## a database server for the tests that ask one, where it can be installed; without it they say so
+	@ls /usr/lib/postgresql/*/bin/initdb 2>/dev/null | grep -q . || which initdb | grep -q . \
+	  || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends postgresql-common >/dev/null \
+	       && sed -i 's/^#\?create_main_cluster.*/create_main_cluster = false/' /etc/postgresql-common/createcluster.conf \
+	       && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends postgresql >/dev/null; } \
+	  || echo "No PostgreSQL found, and it could not be installed (Debian's package postgresql): tests of databases will say so."
 
 bench: $(VENV)/.peers           ## speed against python-fedci and statsmodels, in one run
 	$(BIN)/python benchmarks/ci_speed.py

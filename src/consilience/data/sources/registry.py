@@ -33,19 +33,32 @@ FILES: dict[str, str] = {
     ".tab.gz": "text",
     ".txt.gz": "text",
     ".parquet": "parquet",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".sav": "spss",
+    ".zsav": "spss",
+    ".dta": "stata",
+    ".sas7bdat": "sas",
+    ".xpt": "sas",
+    ".duckdb": "database_file",
+    ".db": "database_file",
+    ".sqlite": "database_file",
+    ".sqlite3": "database_file",
 }
 """Modules by the ending of a file's name, in small letters."""
 
-ADDRESSES: dict[str, str] = {}
+ADDRESSES: dict[str, str] = {"postgresql": "postgresql", "postgres": "postgresql"}
 """Modules by the scheme of an address, what stands before ``://``."""
 
-FOLDER: str = ""
+FOLDER: str = "parquet_folder"
 """The module that reads a folder as one table."""
 
 OBJECTS: tuple[tuple[Callable[[Any], bool], str], ...] = (
     (lambda thing: isinstance(thing, pl.DataFrame | pl.LazyFrame), "polars_frame"),
     # by what it can do: pandas is not imported, since it need not be installed
     (lambda thing: all(hasattr(thing, name) for name in ("dtypes", "columns", "isna")), "pandas_frame"),
+    (lambda thing: type(thing).__name__ == "DuckDBPyRelation", "duck_relation"),
+    (lambda thing: hasattr(thing, "__arrow_c_stream__"), "arrow"),
 )
 """Modules by what an object can do; the first that fits reads it, so that what fits more narrowly stands above."""
 

@@ -1,4 +1,4 @@
-"""Sixty and more files as hospitals have them, each made here, with what must be done with it. ``docs/reading-data.md`` has them as a table.
+"""Sixty and more files as hospitals have them, each made here, with what must be done with it. ``docs/reading-data.md`` has the table.
 
 Most are one good table, forty patients with an age, a marker and a sex, written as some program or person would. ``python -m
 tests.data.sources.nasty FOLDER`` writes them all, ``--table`` prints the table of the page.

@@ -82,7 +82,14 @@ class ConsilienceError(Exception):
 
 
 class DoubtfulDataWarning(UserWarning):
-    """A variable that is used, and of which something looks wrong: a code for "missing" among its numbers, levels spelled in two ways."""
+    """A variable that is used, and of which something looks wrong: a code for "missing" among its numbers, levels spelled in two ways.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", DoubtfulDataWarning)  # nothing doubtful shall be computed with
+    """
 
 
 class OptionError(ConsilienceError, ValueError):

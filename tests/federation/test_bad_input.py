@@ -158,7 +158,7 @@ def test_data_that_are_no_client() -> None:
         (frame().with_columns(A=pl.lit("2020-01-01").str.to_date()), errors.KindError, ["'A' of 'muenster'", "Date", "drop it"]),
         (Path("nowhere.csv"), errors.ReadError, ["'muenster'", "nowhere.csv", "no such file"]),
         ("site.xlsx", errors.ReadError, ["'muenster'", "site.xlsx"]),
-        ([[1, 2]], errors.ReadError, ["'muenster'", "list", ".csv or .parquet"]),
+        ([[1, 2]], errors.ReadError, ["'muenster'", "list", ".csv", ".parquet"]),
     ],
     ids=["empty", "no rows", "nulls", "nan", "infinite", "dates", "no file", "no file either", "list"],
 )

@@ -15,7 +15,6 @@ from consilience.data.errors import (
     InfiniteValueError,
     KindError,
     LevelConflictError,
-    NullColumnError,
     RareLevelError,
     UnknownLevelError,
     UnknownVariableError,
@@ -37,8 +36,8 @@ def declared(values: Any, dtype: Any = None, *, kind: Any = None, levels: Any = 
     ("values", "dtype", "kind", "levels"),
     [
         ([1.5, 2.5], pl.Float64, "continuous", ()),
-        ([1.0, 2.0], pl.Float32, "continuous", ()),
-        ([0.0, 1.0], pl.Float64, "continuous", ()),
+        ([1.0, 2.0], pl.Float32, "ordinal", ("1", "2")),
+        ([0.0, 1.0, NAN], pl.Float64, "binary", ("0", "1")),
         (["1.5", "2.5"], pl.Decimal(10, 2), "continuous", ()),
         ([True, False], pl.Boolean, "binary", ("0", "1")),
         ([True, True, None], pl.Boolean, "binary", ("0", "1")),
@@ -104,10 +103,17 @@ def test_ordinal_text_without_an_order_says_the_way_out(values: list[str]) -> No
 DAY, MOMENT = dt.date(2020, 1, 1), dt.datetime(2020, 1, 1, tzinfo=dt.UTC)
 
 
-@pytest.mark.parametrize("value", [DAY, MOMENT, dt.timedelta(1), dt.time(1), [1], {"a": 1}, b"x"], ids=lambda v: type(v).__name__)
+@pytest.mark.parametrize("value", [[1], {"a": 1}, b"x"], ids=lambda v: type(v).__name__)
 def test_types_that_are_no_kind(value: Any) -> None:
-    with pytest.raises(KindError, match=r"'S' of 'muenster' has the type .*numbers, text or booleans, or drop it"):
+    with pytest.raises(KindError, match=r"'S' of 'muenster' holds values that are no numbers, text or booleans, .*drop"):
         declared([value, value])
+
+
+@pytest.mark.parametrize("value", [DAY, MOMENT, dt.timedelta(1), dt.time(1)], ids=lambda v: type(v).__name__)
+def test_dates_and_times_are_no_variables_and_left_out(value: Any) -> None:
+    client = Client("muenster", pl.DataFrame({"S": [value, value], "A": [0.5, 1.5]}))
+    assert list(client.declarations) == ["A"]
+    assert [finding.code for finding in client.findings] == ["date"]
 
 
 @pytest.mark.parametrize("kind", ["binary", "ordinal", "multinomial"])
@@ -123,13 +129,15 @@ def test_a_declaration_does_not_turn_them_into_levels(value: Any, kind: str) -> 
 )
 @pytest.mark.parametrize("kind", [None, "continuous", "binary"])
 def test_a_column_without_values(values: list[Any], dtype: Any, kind: Any) -> None:
-    with pytest.raises(NullColumnError, match=r"'S' of 'muenster'.*Drop the column"):
-        declared(values, dtype, kind=kind)
+    frame = pl.DataFrame({"S": pl.Series(values, dtype=dtype), "A": [0.5] * len(values)})
+    client = Client("muenster", frame, kinds=kind and {"S": kind})
+    assert list(client.declarations) == ["A"]
+    assert "'S' of 'muenster' has no values at all: the site counts as not measuring it" in client.findings[0].words
 
 
 @pytest.mark.parametrize("values", [[1.0, INF], [-INF, None], [INF, NAN]])
 def test_infinite_numbers(values: list[Any]) -> None:
-    with pytest.raises(InfiniteValueError, match=r"'S' of 'muenster' is infinite in 1 rows.*missing"):
+    with pytest.raises(InfiniteValueError, match=r"'S' of 'muenster' is infinite in 1 row.*missing"):
         declared(values)
 
 
@@ -138,8 +146,8 @@ def test_infinite_numbers(values: list[Any]) -> None:
     [
         ("number", None, OptionError, r"'S' .*continuous, binary, ordinal, multinomial, count.*'number'"),
         ("continuous", [1, 2, 3], KindError, r"'S' of 'muenster' .*\['1', '2', '3'\]; give one or the other"),
-        ("binary", None, LevelConflictError, r"'S' is binary .*\['1', '2', '3'\].*kinds=\{'S'"),
-        (None, [1, 2], UnknownLevelError, r"'muenster' has 'S' = '3'.*\['1', '2'\].*declare the level"),
+        ("binary", None, LevelConflictError, r"'S' of 'muenster' is binary .*\['1', '2', '3'\].*kinds=\{'S'"),
+        (None, [1, 2], UnknownLevelError, r"'S' of 'muenster' = '3'.*\['1', '2'\].*levels=\{'S'"),
         ("ordinal", ["1", "2", "3", "3"], LevelConflictError, "'S' must differ"),
     ],
 )

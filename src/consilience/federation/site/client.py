@@ -219,7 +219,19 @@ class Client:
         return known if known.standing.usable else judge(self.facts[name], variable.kind, variable.levels or None, owner=self.name)
 
     def columns_for(self, schema: Schema, cluster: str | None = None) -> pl.DataFrame:
-        """The columns that a study uses, and the one that marks clusters."""
+        """The columns that a study uses, and the one that marks clusters.
+
+        Parameters
+        ----------
+        schema
+            The study's variables.
+        cluster
+            The column that marks clusters, if there is one.
+
+        Returns
+        -------
+        polars.DataFrame
+        """
         used = self.held(schema) | ({cluster} & set(self.frame.columns) if cluster is not None else set())
         return self.frame.select(pl.nth(i) for i, name in enumerate(self.frame.columns) if name in used)
 

@@ -80,8 +80,8 @@ def test_labels_to_spell_are_few_or_the_odd_ones() -> None:
 
 
 def test_files_are_tables_of_the_folder_and_not_below_or_hidden(tmp_path: Path) -> None:
-    for name in ("b.csv", "A.PARQUET", "c.txt", ".d.csv"):
+    for name in ("b.csv", "A.PARQUET", "c.tsv", "c.pdf", ".d.csv"):
         (tmp_path / name).write_text("x")
     (tmp_path / "e.csv").mkdir()
-    assert [path.name for path in listed_files(tmp_path)] == ["A.PARQUET", "b.csv"]
+    assert [path.name for path in listed_files(tmp_path)] == ["A.PARQUET", "b.csv", "c.tsv"]
     assert listed_files(tmp_path / "nothing") == []

@@ -134,7 +134,7 @@ def _numbers(way: Way) -> None:
 
 def _escaped(text: str) -> str:
     """A text as a pattern that matches it alone, spaces as people vary them."""
-    return r"\s*".join("".join(f"\\{c}" if not c.isalnum() and ord(c) < 128 else c for c in part) for part in text.split())
+    return r"\s*".join(f"\\{c}" if not c.isalnum() and ord(c) < 128 else c for c in "".join(text.split()))
 
 
 def _dates(way: Way, schema: Mapping[str, pl.DataType]) -> None:
@@ -188,7 +188,9 @@ def _converted(way: Way) -> None:
         return
     if not way.dtype.is_numeric():
         raise HarmoniseError(f"{plan.name!r} is to be converted, and is no column of numbers. Take the unit out of its plan.")
-    after = (way.now.cast(pl.Float64) * line.factor + line.offset).round_sig_figs(DIGITS)
+    after = way.now.cast(pl.Float64) * line.factor + line.offset
+    # near 0, where an offset cancels what was there, digits that count are those behind the point
+    after = after.round(DIGITS - 3) if line.offset else after.round_sig_figs(DIGITS)
     old, new = plan.units
     units = f"{old} -> {new}" if old != new else "converted"
     of = f", {plan.substance}" if old != new and plan.substance else ""

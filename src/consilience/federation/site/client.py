@@ -294,10 +294,28 @@ class Client:
     def fitted(self, schema: Schema, cluster: str | None = None) -> Harmonised[pl.DataFrame]:
         """The columns of a study in its units, where both it and the site's plan say what they are; and what that changes.
 
+        Parameters
+        ----------
+        schema
+            The study's variables.
+
+        Returns
+        -------
+        Harmonised
+            The table, and what was changed.
+
         Raises
         ------
         HarmoniseError
             If there is no way from the site's unit to the study's.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from consilience.data.kinds import Kind, Variable
+        >>> client = Client("muenster", pl.DataFrame({"height": [180.5, 171.0]}), harmonise={"height": {"unit": "cm"}})
+        >>> client.fitted(Schema([Variable("height", Kind.CONTINUOUS, unit="m")])).frame["height"].to_list()
+        [1.805, 1.71]
         """
         return fit(self.columns_for(schema, cluster), self.plan.units, schema, self.name)
 

@@ -134,7 +134,7 @@ FILES = (
     none("picture.csv", "a picture that was given another ending", b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(range(256)), "text"),
     none("archive.csv", "a ZIP archive that was given another ending", b"PK\x03\x04" + bytes(200), "text"),
     none("page.csv", "an HTML page that was saved as a table", b"<!DOCTYPE html>\n<html><body><h1>Login</h1></body></html>\n", "HTML"),
-    none("open.csv", "a quotation mark that is never closed", plain(cells())[:200] + b'"' + plain(cells())[200:], "quot"),
+    none("open.csv", "a quotation mark that is never closed", plain(cells()) + b'61.5,200.0,"female\n', "quot"),
     none("words.doc", "an ending that is no table's", b"age\n1\n", ".doc"),
     none("broken.csv.gz", "gzip that was cut off", gzip.compress(plain(cells()), mtime=0)[:60], "gz"),
     none("broken.parquet", "Parquet that is none", b"PAR1" + bytes(50), "parquet"),

@@ -63,7 +63,7 @@ def date(case: Case) -> Finding | None:
     else:
         return None
     words = f"holds dates or times, such as {example}: no variable as it is, left out."
-    return case.finding("date", Grade.NOTICE, words, case.remedy(Step.DATE, "days"))
+    return case.finding("date", Grade.NOTICE, words, case.remedy(Step.DATE, "days since 2000-01-01"))
 
 
 def years(case: Case) -> Finding | None:

@@ -163,7 +163,7 @@ def _empty(case: Case) -> Finding:
 
 def _no_kind(case: Case) -> Finding:
     words = f"holds {case.facts.holds.value if case.facts.holds is Holds.DATE else 'values that are no numbers, text or booleans'}"
-    ways = (case.remedy(Step.DATE, "days"),) if case.facts.holds is Holds.DATE else ()
+    ways = (case.remedy(Step.DATE, "days since 2000-01-01"),) if case.facts.holds is Holds.DATE else ()
     return case.finding("no-kind", Grade.REFUSED, f"{words}, which is no kind of variable.", *ways, case.remedy(Step.DROP))
 
 

@@ -48,7 +48,7 @@ def _remedies(case: Case, text: TextFacts) -> tuple[str, list[Remedy]]:
         both = [Remedy(Step.DECIMAL, case.facts.name, ","), Remedy(Step.THOUSANDS, case.facts.name, ",")]
         return "decimal-comma", both
     if text.units > max(text.words, text.bounds):
-        return "units", [case.remedy(Step.UNIT, text.unit_words[0] if text.unit_words else "")]
+        return "units", [case.remedy(Step.STRIP, text.unit_words[0] if text.unit_words else "")]
     return "mostly-numbers", [*(case.remedy(Step.MISSING, word) for word in words[:3]), case.remedy(Step.KIND, "multinomial")]
 
 

@@ -7,7 +7,8 @@ The rule, for a column without what its file declares missing:
 2. No value that occurs has a label: numbers. ``99 = unknown`` on an age that is known throughout means nothing.
 3. Only a few of the distinct values have labels (fewer than half): numbers, and the labelled ones are named, as doubtful. They may be
    the two ends of a scale, or ``99 = unknown`` that was never declared missing.
-4. Half of them or more have labels, and some have none: refused. Somebody forgot a label, or mistyped a code; either way the answer differs.
+4. Half of them or more have labels, and some have none: refused. Somebody forgot a label, or mistyped a code; either way the answer
+   differs.
 """
 
 from __future__ import annotations

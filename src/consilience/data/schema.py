@@ -195,7 +195,8 @@ def _unite_levels(name: str, kind: Kind, held: list[tuple[str, Declaration]]) ->
     owner, levels = declared[0]
     for site, other in declared[1:]:
         if other != levels:
-            words = f"{owner!r} declares the levels of {name!r} as {list(levels)}, {site!r} as {list(other)}. They must be the same, in the same order."
+            said = "They must be the same, in the same order."
+            words = f"{owner!r} declares the levels of {name!r} as {list(levels)}, {site!r} as {list(other)}. {said}"
             return _conflict("level-conflict", name, (owner, site), words, Remedy(Step.LEVELS, name, ",".join(levels)))
     for site, found in seen:
         strange = [level for level in found if level not in levels]

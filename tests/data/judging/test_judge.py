@@ -34,7 +34,7 @@ def verdict(values: Any, name: str = "S", **options: Any) -> Verdict:
         ("visit", [f"{1 + i % 28}.03.2021" for i in range(90)], "excluded", "date"),
         ("visit", [20210301 + i % 28 for i in range(90)], "excluded", "date"),
         ("chol", [0] * 5 + list(range(150, 240)), "doubtful", "missing-code"),
-        ("age", [-9, -9] + list(range(20, 90)), "doubtful", "missing-code"),
+        ("age", [-9, -9, *range(20, 90)], "doubtful", "missing-code"),
         ("age", [99.0] * 9 + [20.5 + i / 2 for i in range(90)], "doubtful", "missing-code"),
         ("sex", [1, 2] * 40 + [9] * 3, "doubtful", "missing-code"),
         ("smoker", ["yes", "no", "Yes "] * 10, "doubtful", "spelling"),

@@ -30,7 +30,7 @@ def files(tmp_path: Path) -> list[str]:
 @pytest.mark.parametrize("given", [["--given", "sex", "--given", "exang"], ["--given", "sex, exang"], ["--given", "sex,exang"]])
 def test_conditions_may_be_repeated_and_have_spaces(files: list[str], given: list[str]) -> None:
     found = invoke("test", "age", "odd", *files, *given, "--variables", "age,sex,exang,odd", "--kind", "odd=continuous", "--json")
-    assert json.loads(found.stdout)["given"] == ["exang", "sex"]
+    assert json.loads(found.stdout)["given"] == ["sex", "exang"]
 
 
 def test_doubts_are_on_standard_error_in_the_words_of_options(files: list[str]) -> None:

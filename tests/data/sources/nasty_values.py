@@ -83,7 +83,9 @@ VALUES = (
         "date",
     ),
     one("times", "times with dates", each(lambda i: f"2020-03-{1 + i % 28:02} 1{i % 10}:30:00"), "excluded", "excluded", "date"),
-    one("codes", "codes that hardly two rows share", each(lambda i: f"I{20 + i % 25}"), "refused: group them", "refused", "too-many-levels"),
+    one(
+        "codes", "codes that hardly two rows share", each(lambda i: f"I{20 + i % 25}"), "refused: group them", "refused", "too-many-levels"
+    ),
     one(
         "zero-one",
         "0.0 and 1.0, integers that a program made floats because of gaps",
@@ -132,8 +134,6 @@ VALUES = (
     ),
     one("euro", "'€ 12.50'", [f"€ {m:.2f}" for m in MARKERS], "refused: strip the sign", "refused"),
     one("excel", "#DIV/0! and #REF!", some(some(MARKERS, "#DIV/0!"), "#REF!", 9), "read as missing, and that is said", "continuous"),
-    one(
-        "outlier", "one value a million times as large", [*MARKERS[:-1], MARKERS[-1] * 1e6], "used; the check names it", "continuous"
-    ),
+    one("outlier", "one value a million times as large", [*MARKERS[:-1], MARKERS[-1] * 1e6], "used; the check names it", "continuous"),
     one("huge", "integers beyond 64 bits", [10**30 + int(a * 10**20) for a in AGES], "numbers", "continuous"),
 )

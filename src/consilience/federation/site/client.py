@@ -371,7 +371,7 @@ class Client:
         """
         for name, d in self.declarations.items():
             if name in schema and d.declared_kind and d.variable.kind is not schema[name].kind:
-                words = f"{self.name!r} declares {name!r} as {d.variable.kind.value}, the study as {schema[name].kind.value}."
+                words = f"{self.name!r} declares {name!r} as {d.variable.kind.value}, the study's schema as {schema[name].kind.value}."
                 way = Remedy(Step.KIND, name, schema[name].kind.value)
                 raise error_of(KindConflictError, Finding("kind-conflict", Grade.REFUSED, words, (name,), (self.name,), (way,)))
         record = self.record if ledger is None else ledger

@@ -81,7 +81,9 @@ class Change:
         """
         gone = "" if not self.emptied else " to missing" if self.emptied == self.rows else f", {self.emptied} of them to missing"
         rows = (
-            "" if self.before is None and self.after is None else f"; {self.rows} {'value' if self.rows == 1 else 'values'} changed{gone}"
+            ""
+            if self.before is None and self.after is None
+            else f"; {self.rows} {'value' if self.rows == 1 else 'values'}{'' if self.before is None else ' changed'}{gone}"
         )
         lines = [f"{self.column}: {self.words}{rows}"]
         if self.before is not None and self.rows:
@@ -154,7 +156,7 @@ def _read(key: str, found: dict[str, Any]) -> Summary | None:
         return None
     missing, present = int(found[f"{key} missing"]), int(found[f"{key} present"])
     if f"{key} levels" in found:
-        rows = tuple((str(row["level"]), int(row["count"])) for row in found[f"{key} counts"])
+        rows = tuple(sorted(((str(row["level"]), int(row["count"])) for row in found[f"{key} counts"]), key=lambda row: (-row[1], row[0])))
         return Summary(None, rows, int(found[f"{key} levels"]), missing, present)
     ends = tuple(found[f"{key} {what}"] for what in ("min", "median", "max"))
     return Summary(None if ends[0] is None else ends, (), 0, missing, present)

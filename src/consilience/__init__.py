@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from consilience import errors, simulate
     from consilience.citest import CIResult, CITest, Direction, Question
     from consilience.data import Kind, Schema, Variable
+    from consilience.errors import DoubtfulDataWarning
     from consilience.federation import Client, Server, fisher, pooled
     from consilience.graph import DAG, MAG, PAG, Oracle, normalised_shd, shd
     from consilience.iod import Decision, Discovery, Knowledge, Summary, discover
@@ -49,6 +50,7 @@ __all__ = [
     "Decision",
     "Direction",
     "Discovery",
+    "DoubtfulDataWarning",
     "Kind",
     "Knowledge",
     "Oracle",
@@ -71,6 +73,7 @@ __all__ = [
 _ROOMS = {
     "citest": ("CIResult", "CITest", "Direction", "Question"),
     "data": ("Kind", "Schema", "Variable"),
+    "errors": ("DoubtfulDataWarning",),
     "federation": ("Client", "Server", "fisher", "pooled"),
     "graph": ("DAG", "MAG", "PAG", "Oracle", "normalised_shd", "shd"),
     "iod": ("Decision", "Discovery", "Knowledge", "Summary", "discover"),

@@ -17,6 +17,8 @@
     ├── KnowledgeError           background knowledge that cannot be read, contradicts itself or names strange variables
     └── MissingPackageError      an optional package is needed for this and is not installed
 
+    DoubtfulDataWarning          a warning: a variable is used of which something looks wrong
+
 Each room has an ``errors.py`` of its own with the details of these causes, beside the code that raises them: who wants to know that a file
 could not be *read* catches ``consilience.data.errors.ReadError``, or names it ``consilience.errors.ReadError``, which is the same class.
 
@@ -36,6 +38,7 @@ __all__ = [
     "AccessError",
     "ConsilienceError",
     "DataError",
+    "DoubtfulDataWarning",
     "GraphError",
     "KnowledgeError",
     "MissingPackageError",
@@ -70,7 +73,16 @@ def __dir__() -> list[str]:
 
 
 class ConsilienceError(Exception):
-    """Root of every exception raised on purpose by this package."""
+    """Root of every exception raised on purpose by this package.
+
+    ``findings`` are what it is about, where it is about data: with them, the ways out can be said in the words of whoever asked.
+    """
+
+    findings: tuple[Any, ...] = ()
+
+
+class DoubtfulDataWarning(UserWarning):
+    """A variable that is used, and of which something looks wrong: a code for "missing" among its numbers, levels spelled in two ways."""
 
 
 class OptionError(ConsilienceError, ValueError):

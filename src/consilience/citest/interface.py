@@ -5,13 +5,19 @@ Algorithms that need CI decisions take any object with it: the federated test, F
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 import polars as pl
 
 from consilience.citest.question import Question, all_questions, read_question
 from consilience.citest.result import CIResult, to_frame
+from consilience.data.finding import Finding, Grade
+from consilience.data.judging.verdict import use_error
+from consilience.errors import DoubtfulDataWarning
 from consilience.options import check_whole
 
 __all__ = ["CITest", "Progress"]
@@ -49,6 +55,43 @@ class CITest(ABC):
 
     variables: tuple[str, ...]
     datasets: tuple[frozenset[str], ...]
+    findings: tuple[Finding, ...] = ()
+    """What is doubtful or refused about the data; each counts when one of its variables is used."""
+    left_out: Mapping[str, Finding] = MappingProxyType({})
+    """Columns that are no variables, with the reason; refused to whoever asks for them by name."""
+    _said: frozenset[Finding] = frozenset()
+
+    def check_use(self, names: Iterable[str] | None = None) -> None:
+        """Say what is found about variables before they are used.
+
+        Parameters
+        ----------
+        names : iterable of str, optional
+            The variables in use; all of them if left out.
+
+        Raises
+        ------
+        DataError, SchemaError
+            If some of them cannot be used: all of it in one message.
+
+        Warns
+        -----
+        DoubtfulDataWarning
+            Once for each thing that is doubtful about them.
+
+        Examples
+        --------
+        Tests and searches do this themselves, before anything is computed.
+        """
+        used = None if names is None else frozenset(names)
+        found = [f for f in self.findings if used is None or used & set(f.columns)]
+        found += [self.left_out[name] for name in sorted(used or ()) if name in self.left_out]
+        refused = [f for f in found if f.grade is Grade.REFUSED]
+        if refused:
+            raise use_error(refused)
+        for finding in (f for f in found if f.grade is Grade.DOUBTFUL and f not in self._said):
+            self._said |= {finding}
+            warnings.warn(finding.said(), DoubtfulDataWarning, stacklevel=3)
 
     @abstractmethod
     def answer(self, questions: Sequence[Question], progress: Progress | None = None) -> list[CIResult]:
@@ -135,7 +178,9 @@ class CITest(ABC):
         >>> [result.p_value for result in oracle.test_many([("A", "B"), ("A", "B", ["C"])])]
         [1.0, 0.0]
         """
-        checked = [read_question(question, self.variables) for question in questions]
+        asked = list(questions)
+        self.check_use(_names(asked))
+        checked = [read_question(question, self.variables) for question in asked]
         return self.answer(checked, progress) if checked else []
 
     def test_all(self, max_given: int | None = None, progress: Progress | None = None) -> pl.DataFrame:
@@ -167,4 +212,15 @@ class CITest(ABC):
         """
         if max_given is not None:
             check_whole("max_given", max_given, least=0)
+        self.check_use()
         return to_frame(self.answer(all_questions(self.variables, max_given), progress))
+
+
+def _names(questions: list[Any]) -> set[str]:
+    """The variables that questions name; what is no question is said later, where it is read."""
+    named: set[str] = set()
+    for question in questions:
+        parts = (question.x, question.y, *question.given) if isinstance(question, Question) else tuple(question)
+        for part in parts:
+            named.update((part,) if isinstance(part, str) else part if isinstance(part, Iterable) else ())
+    return {name for name in named if isinstance(name, str)}

@@ -12,9 +12,10 @@ from rich.markup import escape
 
 from consilience.cli.files import prepare_folder, write_result
 from consilience.cli.options import Given, takes_settings
+from consilience.cli.reading_options import Read, takes_reading
 from consilience.cli.searching import watched
 from consilience.cli.show import exit_code, kinds_table, show_discovery
-from consilience.cli.sites import METHODS, choose, clients_of, make_test, variables_in, write_ledgers
+from consilience.cli.sites import METHODS, choose, clients_of, make_test, say_findings, write_ledgers
 from consilience.iod import Knowledge, discover
 from consilience.iod.discover import discover_arguments, knowledge_of
 from consilience.settings import LOCAL, Part
@@ -23,10 +24,12 @@ from consilience.settings.declaration import LOCAL_SETTINGS
 __all__ = ["discovery"]
 
 
+@takes_reading
 @takes_settings(Part.GRAPHS, Part.TESTS, without=("on_dropout",), instead=METHODS)  # files do not vanish
 def discovery(
     files: Annotated[list[Path], typer.Argument(help="One .csv or .parquet file per site, or one study file (.toml).", show_default=False)],
     settings: Given,
+    reading: Read,
     knowledge: Annotated[
         Path | None, typer.Option(help="What is known before the data: tiers, exogenous, required, … (a TOML file).")
     ] = None,
@@ -53,8 +56,9 @@ def discovery(
         prepare_folder(out)
     method, chosen = choose(files, settings)
     known = knowledge_of(chosen) if knowledge is None else Knowledge.from_toml(knowledge)
-    clients = clients_of(files, kind, levels)
-    test = make_test(clients, method, chosen, variables_in(files))
+    clients = clients_of(files, kind, levels, reading)
+    test = make_test(clients, method, chosen)
+    say_findings(test, None)
     console = Console()
     found = watched(
         lambda say, stop: discover(test, **discover_arguments(chosen) | {"knowledge": known}, jobs=jobs, progress=say, stop=stop),

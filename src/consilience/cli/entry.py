@@ -22,7 +22,8 @@ def main() -> None:
     try:
         command()
     except ConsilienceError as error:
-        _say(f"[bold red]error:[/] {_escape(str(error))}")
+        for words in _words_of(error):
+            _say(f"[bold red]error:[/] {_escape(words)}")
         sys.exit(2)
     except KeyboardInterrupt:
         _say("interrupted")
@@ -43,6 +44,15 @@ def _say(words: str) -> None:
     from rich.console import Console  # noqa: PLC0415
 
     Console(stderr=True).print(words, soft_wrap=True, highlight=False)
+
+
+def _words_of(error: ConsilienceError) -> list[str]:
+    """What is wrong, with ways out that are options: somebody at a terminal has no use for arguments of Python."""
+    if not error.findings:
+        return [str(error)]
+    from consilience.data.finding import Asker  # noqa: PLC0415
+
+    return [finding.said(Asker.COMMAND) for finding in error.findings]
 
 
 def _escape(text: str) -> str:

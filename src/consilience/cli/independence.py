@@ -13,20 +13,25 @@ from rich.console import Console
 
 from consilience.citest import CIResult
 from consilience.cli.options import Given, takes_settings
+from consilience.cli.reading_options import Read, split_names, takes_reading
 from consilience.cli.show import kinds_table, result_table, show_diagnostics
-from consilience.cli.sites import METHODS, choose, clients_of, make_test, variables_in, write_ledgers
+from consilience.cli.sites import METHODS, choose, clients_of, make_test, say_findings, write_ledgers
 from consilience.settings import Part
 
 __all__ = ["independence"]
 
 
+@takes_reading
 @takes_settings(Part.TESTS, without=("on_dropout",), instead=METHODS)  # files do not vanish
 def independence(
     x: Annotated[str, typer.Argument(help="One variable.")],
     y: Annotated[str, typer.Argument(help="The other.")],
     files: Annotated[list[Path], typer.Argument(help="One .csv or .parquet file per site, or one study file (.toml).", show_default=False)],
     settings: Given,
-    given: Annotated[str, typer.Option(help="Conditioning variables, separated by commas.")] = "",
+    reading: Read,
+    given: Annotated[
+        list[str] | None, typer.Option(help="Conditioning variables, separated by commas. Repeatable.", show_default=False)
+    ] = None,
     kind: Annotated[
         list[str] | None, typer.Option(help="Declare a kind: NAME=continuous|binary|ordinal|multinomial|count. Repeatable.")
     ] = None,
@@ -38,10 +43,12 @@ def independence(
 
     Example: consilience test C E --given A muenster.csv marburg.csv
     """
-    clients = clients_of(files, kind, levels)
+    clients = clients_of(files, kind, levels, reading)
     method, chosen = choose(files, settings)
-    test = make_test(clients, method, chosen, variables_in(files))
-    result = test.test(x, y, [name for name in given.split(",") if name])
+    test = make_test(clients, method, chosen)
+    others = split_names(given)
+    say_findings(test, (x, y, *others))
+    result = test.test(x, y, others)
     if ledger is not None:
         write_ledgers(clients, ledger)
     if as_json:

@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from consilience.citest import CIResult, Diagnosis
+from consilience.data.judging import Standing
 from consilience.federation import Client
 from consilience.iod import Decision, Discovery
 from consilience.iod.headline import Ended, condition, ended
@@ -39,7 +40,7 @@ def kinds_table(clients: Sequence[Client], names: Sequence[str]) -> Table:
     for heading in ("site", "variable", "kind", "because", "levels", "missing"):
         table.add_column(heading, justify="right" if heading == "missing" else "left")
     for client in clients:
-        rows = {row["name"]: row for row in client.variables.iter_rows(named=True)}
+        rows = {row["name"]: row for row in client.variables.iter_rows(named=True) if row["kind"] is not None}
         first = True
         for name in names:
             row = rows.get(name)
@@ -51,7 +52,16 @@ def kinds_table(clients: Sequence[Client], names: Sequence[str]) -> Table:
                 levels = escape(" ".join(row["levels"]) + (f" (rare: {' '.join(row['rare'])})" if row["rare"] else ""))
                 table.add_row(escape(site), escape(name), row["kind"], row["because"], levels, str(row["missing"]))
         table.add_section()
+    table.caption, table.caption_justify = escape(_left_out(clients)) or None, "left"
     return table
+
+
+def _left_out(clients: Sequence[Client]) -> str:
+    """Columns that are no variables, in one line; empty if there are none."""
+    reasons: dict[str, str] = {}
+    for client in clients:
+        reasons |= {v.name: v.reason for v in client.verdicts.values() if v.standing is Standing.EXCLUDED}
+    return "" if not reasons else "left out: " + ", ".join(f"{name!r} ({reason})" for name, reason in reasons.items())
 
 
 def result_table(result: CIResult, method: str) -> Table:

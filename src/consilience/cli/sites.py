@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import warnings
+from collections.abc import Collection, Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+from rich.markup import escape
+
 from consilience.citest import CITest
-from consilience.data.errors import UnknownVariableError
-from consilience.data.reading import load
-from consilience.data.schema import Schema, unite
-from consilience.errors import OptionError
+from consilience.cli.reading_options import Read
+from consilience.data.errors import UnknownVariableError, nearest
+from consilience.data.finding import Asker, Grade
+from consilience.data.sources import Loaded, Reading, load
+from consilience.errors import DoubtfulDataWarning, OptionError
 from consilience.federation import Client, Server, pooled
 from consilience.settings import DEFAULTS, Method, Part, Settings, names_of, settings_of
 from consilience.settings.studyfile import FOR_FILES, StudyFile, read_study
 
-__all__ = ["METHODS", "TestMethod", "choose", "clients_of", "make_test", "pairs_of", "settings_in", "variables_in", "write_ledgers"]
+__all__ = ["METHODS", "TestMethod", "choose", "clients_of", "make_test", "pairs_of", "say_findings", "settings_in", "write_ledgers"]
 
 
 class TestMethod(StrEnum):
@@ -46,22 +51,25 @@ def settings_in(files: list[Path]) -> dict[str, Any]:
     return {} if (study := _study_file(files)) is None else dict(study.settings)
 
 
-def make_test(clients: list[Client], method: TestMethod, settings: Settings, variables: Collection[str] | None = None) -> CITest:
-    """The CI test that ``method`` names, over the clients; of their columns only ``variables``, if a study file names them."""
-    held = {c.name: {name: d for name, d in c.declarations.items() if name != settings.cluster} for c in clients}
-    schema = unite(held)
-    if variables is not None:
-        schema = Schema([variable for name, variable in schema.items() if name in variables])
+def make_test(clients: list[Client], method: TestMethod, settings: Settings) -> CITest:
+    """The CI test that ``method`` names, over the clients."""
     if method is TestMethod.POOLED:
         same = {name: getattr(settings, name) for name in ("site_effects", "ordinal", "ridge", "diagnostics")}
-        return pooled(clients, schema=schema, **same)
+        return pooled(clients, **same)
     options = {name: getattr(settings, name) for name in names_of(Part.TESTS)} | {"method": method.value}
-    return Server(clients, schema=schema, **options)
+    return Server(clients, **options)
 
 
-def variables_in(files: list[Path]) -> tuple[str, ...] | None:
-    """The variables of a study file: columns beyond them are left alone, as on a study server. None where there are only tables."""
-    return None if (study := _study_file(files)) is None else tuple(study.schema)
+def say_findings(test: CITest, names: Collection[str] | None) -> None:
+    """What is doubtful about the variables in use (all, if None), in the words of the command line, on standard error. What is refused
+    is an error.
+    """
+    warnings.simplefilter("ignore", DoubtfulDataWarning)  # it is said here
+    test.check_use(names)
+    console = Console(stderr=True)
+    for finding in test.findings:
+        if (names is None or set(finding.columns) & set(names)) and finding.grade is Grade.DOUBTFUL:
+            console.print(f"[bold yellow]doubtful:[/] {escape(finding.said(Asker.COMMAND))}", highlight=False, soft_wrap=True)
 
 
 def choose(files: list[Path], given: dict[str, Any]) -> tuple[TestMethod, Settings]:
@@ -72,11 +80,13 @@ def choose(files: list[Path], given: dict[str, Any]) -> tuple[TestMethod, Settin
     return method, settings_of(**said, **known)
 
 
-def clients_of(files: list[Path], kind: list[str] | None, levels: list[str] | None) -> list[Client]:
+def clients_of(files: list[Path], kind: list[str] | None, levels: list[str] | None, reading: Read | None = None) -> list[Client]:
     """One client per file, named after it, or the sites of a single study file (.toml), with what it declares.
 
     ``kind`` and ``levels`` are NAME=VALUE declarations for every file that has the column; they win over a study file's.
+    ``reading`` are options that say how files are read, and which columns are used.
     """
+    reading = reading or {}
     kinds, orders = pairs_of("--kind", kind), {name: value.split(",") for name, value in pairs_of("--levels", levels).items()}
     names = [file.stem for file in files]
     if len(set(names)) < len(names):
@@ -87,20 +97,36 @@ def clients_of(files: list[Path], kind: list[str] | None, levels: list[str] | No
         # a kind that is declared anew goes without the study's levels
         orders = {n: list(v.levels) for n, v in study.schema.items() if v.levels and n not in kinds} | orders
         kinds = {n: v.kind.value for n, v in study.schema.items()} | kinds
-    frames = [load(file, name) for name, file in zip(names, files, strict=True)]
-    for variable in (*kinds, *orders):
-        if not any(variable in frame.columns for frame in frames):
-            who = "--kind and --levels" if study is None or variable not in study.schema else "A study file's [variables]"
-            raise UnknownVariableError(f"{who} declare columns of the files; no file has a column {variable!r}. Take it out, or add it.")
-    return [
-        Client(
-            name,
-            frame,
-            kinds={n: k for n, k in kinds.items() if n in frame.columns},
-            levels={n: v for n, v in orders.items() if n in frame.columns},
-        )
-        for name, frame in zip(names, frames, strict=True)
-    ]
+    wanted = reading.get("variables")
+    if wanted is None and study is not None:
+        # columns beyond them are left alone, as on a study server
+        wanted = list(study.schema)
+    read = Reading(
+        **{name: value for name, value in reading.items() if name not in ("variables", "missing")},
+        missing=tuple(reading.get("missing", ())),
+    )
+    loaded = {name: load(file, name, read) for name, file in zip(names, files, strict=True)}
+    _check_known({*kinds, *orders, *(reading.get("variables") or ())}, loaded.values(), study)
+    return [_client(name, one, kinds, orders, wanted) for name, one in loaded.items()]
+
+
+def _client(name: str, loaded: Loaded, kinds: dict[str, str], orders: dict[str, list[str]], wanted: list[str] | None) -> Client:
+    """A client of what it has among the columns that are declared or chosen."""
+    there = loaded.frame.columns if wanted is None else [column for column in loaded.frame.columns if column in wanted]
+    return Client(
+        name,
+        loaded,
+        kinds={column: kinds[column] for column in there if column in kinds},
+        levels={column: orders[column] for column in there if column in orders},
+        variables=None if wanted is None else there,
+    )
+
+
+def _check_known(names: Collection[str], loaded: Iterable[Loaded], study: StudyFile | None) -> None:
+    known = list(dict.fromkeys(column for one in loaded for column in one.frame.columns))
+    for name in sorted(set(names) - set(known)):
+        who = "Options name" if study is None or name not in study.schema else "A study file's [variables] declare"
+        raise UnknownVariableError(f"{who} columns of the files; no file has a column {name!r}.{nearest(name, known)}")
 
 
 def _study_file(files: list[Path]) -> StudyFile | None:

@@ -192,7 +192,7 @@ class Finding:
     --------
     >>> found = Finding("constant", Grade.NOTICE, "'ward' has one value only.", ("ward",), remedies=(Remedy(Step.DROP, "ward"),))
     >>> found.said(Asker.PYTHON)
-    "'ward' has one value only. The way out: harmonise={'ward': {'drop': True}}."
+    "'ward' has one value only. To have it otherwise: harmonise={'ward': {'drop': True}}."
     """
 
     code: str
@@ -206,4 +206,5 @@ class Finding:
         """The whole message: what was seen, and the ways out in the words of whoever asked."""
         if not self.remedies:
             return self.words
-        return f"{self.words} The way out: {', or '.join(remedy.said(asker) for remedy in self.remedies)}."
+        before = "To have it otherwise" if self.grade is Grade.NOTICE else "The way out"
+        return f"{self.words} {before}: {', or '.join(remedy.said(asker) for remedy in self.remedies)}."

@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from consilience.data.errors import KindError, LevelConflictError
+from consilience.data.errors import KindError, LevelConflictError, error_of
+from consilience.data.finding import Finding, Grade, Remedy, Step
 from consilience.errors import OptionError
 
 __all__ = ["Kind", "Variable", "as_kind", "level_label", "sort_levels"]
@@ -169,13 +170,12 @@ class Variable:
         if len(set(self.levels)) != len(self.levels):
             raise LevelConflictError(f"The levels of {self.name!r} must differ from each other; got {list(self.levels)}.")
         if self.kind.is_discrete and not self.levels:
-            raise KindError(f"{self.name!r} is {self.kind.value} and needs levels; got none. Give them with levels=.")
+            raise KindError(f"{self.name!r} is {self.kind.value} and needs levels; got none. Declare them.")
         # one level is allowed: a site may have seen one, and a study where nobody has seen two says so test by test
         if self.kind is Kind.BINARY and len(self.levels) > 2:
-            raise LevelConflictError(
-                f"{self.name!r} is binary and may have two levels at most; got {list(self.levels)}. "
-                f"Declare it multinomial or ordinal with kinds={{{self.name!r}: ...}} at every site."
-            )
+            ways = tuple(Remedy(Step.KIND, self.name, kind.value) for kind in (Kind.MULTINOMIAL, Kind.ORDINAL))
+            words = f"{self.name!r} is binary and may have two levels at most; got {list(self.levels)}."
+            raise error_of(LevelConflictError, Finding("level-conflict", Grade.REFUSED, words, (self.name,), remedies=ways))
 
     @property
     def n_columns(self) -> int:

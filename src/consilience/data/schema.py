@@ -6,16 +6,18 @@ hold. The union never guesses: sites that disagree are an error that names both 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from consilience.data.errors import KindConflictError, LevelConflictError, UnknownVariableError
+from consilience.data.checking.spelling import same_meaning
+from consilience.data.errors import KindConflictError, LevelConflictError, UnknownVariableError, error_of
+from consilience.data.finding import Finding, Grade, Remedy, Step
 from consilience.data.kinds import Kind, Variable, as_kind, level_label, sort_levels
-from consilience.errors import SchemaError
+from consilience.errors import ConsilienceError, SchemaError
 
-__all__ = ["Declaration", "Schema", "unite"]
+__all__ = ["Declaration", "Schema", "agreement", "conflict_error", "unite"]
 
 Spec = Variable | str | Kind | tuple[str | Kind, Iterable[Any]]
 
@@ -95,7 +97,8 @@ def _variable(name: str, spec: Spec) -> Variable:
 class Declaration:
     """What one site says of one variable: ``declared_*`` tell what its owner fixed and what was inferred.
 
-    A kind that was inferred from a single value, ``only``, gives way to what other sites see.
+    A kind that was inferred from a single value, ``only``, gives way to what other sites see; so does one that was inferred from decimal
+    numbers that happen to be ``whole`` here, where another site has fractions.
     """
 
     variable: Variable
@@ -103,10 +106,13 @@ class Declaration:
     declared_levels: bool = False
     reason: str = ""
     only: str = ""
+    whole: bool = False
 
 
-def unite(sites: Mapping[str, Mapping[str, Declaration]]) -> Schema:
-    """The union schema over sites; disagreement is an error that names both sites.
+def unite(sites: Mapping[str, Mapping[str, Declaration]], names: Collection[str] | None = None) -> Schema:
+    """The union schema over sites; disagreement is an error that names all that disagree.
+
+    ``names`` are the variables in use: what sites say of others is left alone.
 
     >>> from consilience.data.kinds import Kind, Variable
     >>> one = {"E": Declaration(Variable("E", Kind.MULTINOMIAL, ("p", "q")))}
@@ -114,61 +120,111 @@ def unite(sites: Mapping[str, Mapping[str, Declaration]]) -> Schema:
     >>> unite({"one": one, "two": two})["E"].levels
     ('p', 'q', 'r')
     """
+    schema, conflicts = agreement(sites, names)
+    if conflicts:
+        raise conflict_error(conflicts.values())
+    return schema
+
+
+def agreement(sites: Mapping[str, Mapping[str, Declaration]], names: Collection[str] | None = None) -> tuple[Schema, dict[str, Finding]]:
+    """The variables on which all sites agree, and what stands against each of the others.
+
+    >>> from consilience.data.kinds import Kind, Variable
+    >>> one = {"A": Declaration(Variable("A", Kind.CONTINUOUS)), "E": Declaration(Variable("E", Kind.CONTINUOUS))}
+    >>> two = {"E": Declaration(Variable("E", Kind.ORDINAL, ("1", "2")))}
+    >>> schema, conflicts = agreement({"one": one, "two": two})
+    >>> list(schema), [finding.code for finding in conflicts.values()]
+    (['A'], ['kind-conflict'])
+    """
     holders: dict[str, list[tuple[str, Declaration]]] = {}
     for site, declarations in sites.items():
         for name, declaration in declarations.items():
-            holders.setdefault(name, []).append((site, declaration))
-    return Schema([_unite_one(name, held) for name, held in holders.items()])
+            if names is None or name in names:
+                holders.setdefault(name, []).append((site, declaration))
+    found = {name: _unite_one(name, held) for name, held in holders.items()}
+    agreed = [variable for variable in found.values() if isinstance(variable, Variable)]
+    return Schema(agreed), {name: finding for name, finding in found.items() if isinstance(finding, Finding)}
 
 
-def _unite_one(name: str, held: list[tuple[str, Declaration]]) -> Variable:
+def conflict_error(conflicts: Iterable[Finding]) -> ConsilienceError:
+    """One error for all that sites disagree on.
+
+    >>> str(conflict_error([Finding("kind-conflict", Grade.REFUSED, "'E' has two kinds.")]))
+    "'E' has two kinds."
+    """
+    conflicts = tuple(conflicts)
+    kinds = any(finding.code == "kind-conflict" for finding in conflicts)
+    return error_of(KindConflictError if kinds else LevelConflictError, *conflicts)
+
+
+def _unite_one(name: str, held: list[tuple[str, Declaration]]) -> Variable | Finding:
     # Kinds are never reconciled, say from ordinal and continuous to continuous: that would be a modelling decision, made by which sites
-    # happen to take part. Only a kind guessed from a single value gives way.
+    # happen to take part. Only a kind guessed from a single value gives way; and decimals that are whole by chance, to fractions.
     firm = [(site, d) for site, d in held if not d.only] or held
+    if any(d.variable.kind is Kind.CONTINUOUS for _, d in firm):
+        firm = [(site, d) for site, d in firm if not d.whole]
     first_site, first = firm[0]
     kind = first.variable.kind
     for site, other in firm[1:]:
         if other.variable.kind is not kind:
-            raise KindConflictError(
+            words = (
                 f"{name!r} is {kind.in_words} at {first_site!r} ({first.reason}) "
-                f"but {other.variable.kind.in_words} at {site!r} ({other.reason}). "
-                f"Declare one kind at both with kinds={{{name!r}: ...}}, or give the study a schema."
+                f"but {other.variable.kind.in_words} at {site!r} ({other.reason}). One kind is needed at both."
             )
+            return _conflict("kind-conflict", name, (first_site, site), words, *_kinds(name, kind, other.variable.kind))
     if not kind.is_discrete:
         return Variable(name, kind)
-    return Variable(name, kind, _unite_levels(name, kind, held))
+    return _unite_levels(name, kind, held)
 
 
-def _unite_levels(name: str, kind: Kind, held: list[tuple[str, Declaration]]) -> tuple[str, ...]:
+def _kinds(name: str, *kinds: Kind) -> tuple[Remedy, ...]:
+    return tuple(Remedy(Step.KIND, name, kind.value) for kind in kinds)
+
+
+def _conflict(code: str, name: str, sites: tuple[str, ...], words: str, *remedies: Remedy) -> Finding:
+    return Finding(code, Grade.REFUSED, words, (name,), sites, remedies)
+
+
+def _unite_levels(name: str, kind: Kind, held: list[tuple[str, Declaration]]) -> Variable | Finding:
     declared = [(site, d.variable.levels) for site, d in held if d.declared_levels]
     # Levels that were only seen are united, since a level that nobody has at one site is no disagreement. Levels that were declared are
     # somebody's word on order and completeness: two such words must be equal, and all that was seen must be among them.
+    seen = [(site, (d.only,) if d.only else d.variable.levels) for site, d in held]
     if not declared:
-        levels = sort_levels(level for _, d in held for level in ((d.only,) if d.only else d.variable.levels))
-        if kind is Kind.BINARY and set(levels) <= {"0", "1"}:
-            return ("0", "1")
-        if kind is Kind.BINARY and len(levels) > 2:
-            (one, a), (two, b) = _disagreeing([(site, d.variable.levels) for site, d in held])
-            raise LevelConflictError(
-                f"{name!r} is binary, but {one!r} has the levels {list(a)} and {two!r} has {list(b)}: {len(levels)} in all. "
-                f"Recode one site, or declare the variable multinomial at every site with kinds={{{name!r}: 'multinomial'}}."
-            )
-        return levels
+        return _unite_seen(name, kind, seen)
     owner, levels = declared[0]
     for site, other in declared[1:]:
         if other != levels:
-            raise LevelConflictError(
-                f"{owner!r} declares the levels of {name!r} as {list(levels)}, {site!r} as {list(other)}. "
-                f"Declare the same levels in the same order at both with levels={{{name!r}: [...]}}."
-            )
-    for site, declaration in held:
-        strange = [level for level in declaration.variable.levels if level not in levels]
+            words = f"{owner!r} declares the levels of {name!r} as {list(levels)}, {site!r} as {list(other)}. They must be the same."
+            return _conflict("level-conflict", name, (owner, site), words, Remedy(Step.LEVELS, name, ",".join(levels)))
+    for site, found in seen:
+        strange = [level for level in found if level not in levels]
         if strange:
-            raise LevelConflictError(
-                f"{site!r} has {name!r} = {strange[0]!r}, which is not among the levels {list(levels)} that {owner!r} declares. "
-                f"Correct the value at {site!r}, or declare the same, longer list at both with levels={{{name!r}: [...]}}."
-            )
-    return levels
+            words = f"{site!r} has {name!r} = {strange[0]!r}, which is not among the levels {list(levels)} that {owner!r} declares."
+            longer = Remedy(Step.LEVELS, name, ",".join((*levels, strange[0])))
+            return _conflict("level-conflict", name, (owner, site), words, Remedy(Step.RECODE, name, f"{strange[0]!r} = …"), longer)
+    return Variable(name, kind, levels)
+
+
+def _unite_seen(name: str, kind: Kind, seen: list[tuple[str, tuple[str, ...]]]) -> Variable | Finding:
+    """Levels that nobody declared: all of them, unless some are one level in two spellings, or too many for the kind."""
+    for (one, a), (two, b) in combinations(seen, 2):
+        same = same_meaning(b, a)
+        if same:
+            pairs = ", ".join(f"{ours!r} and {theirs!r}" for ours, theirs in same.items())
+            words = f"{name!r} has levels that mean the same and are spelled differently at {two!r} and {one!r}: {pairs}."
+            recode = Remedy(Step.RECODE, name, ", ".join(f"{ours!r} = {theirs!r}" for ours, theirs in same.items()))
+            every = Remedy(Step.LEVELS, name, ",".join(sort_levels((*a, *b))))
+            return _conflict("spelling-conflict", name, (one, two), words, recode, every)
+    levels = sort_levels(level for _, found in seen for level in found)
+    if kind is Kind.BINARY and set(levels) <= {"0", "1"}:
+        return Variable(name, kind, ("0", "1"))
+    if kind is Kind.BINARY and len(levels) > 2:
+        (one, a), (two, b) = _disagreeing(seen)
+        words = f"{name!r} is binary, but {one!r} has the levels {list(a)} and {two!r} has {list(b)}: {len(levels)} in all."
+        recode = Remedy(Step.RECODE, name, "'old' = 'new', …")
+        return _conflict("level-conflict", name, (one, two), words, recode, Remedy(Step.KIND, name, Kind.MULTINOMIAL.value))
+    return Variable(name, kind, levels)
 
 
 def _disagreeing(held: list[tuple[str, tuple[str, ...]]]) -> tuple[tuple[str, tuple[str, ...]], tuple[str, tuple[str, ...]]]:

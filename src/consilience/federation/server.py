@@ -8,7 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from consilience.data.schema import Schema, unite
+from consilience.data.judging import Common, in_common
+from consilience.data.schema import Schema
 from consilience.errors import OptionError, StudyError
 from consilience.federation.errors import DuplicateClientError, NoClientsError
 from consilience.federation.federated import FederatedTest
@@ -18,7 +19,7 @@ from consilience.federation.pooled_residual import PooledResidual
 from consilience.federation.site.client import Client
 from consilience.federation.transport.local import LocalTransport
 from consilience.options import check_flag
-from consilience.settings import DEFAULTS, LOCAL, Alternatives, Method, SiteEffects, settings_of, terms_of
+from consilience.settings import DEFAULTS, LOCAL, Alternatives, Method, Settings, SiteEffects, settings_of, terms_of
 from consilience.wording import counted
 
 __all__ = ["Server", "fisher", "pooled"]
@@ -132,11 +133,12 @@ class Server(FederatedTest):
             diagnostics=diagnostics,
         )
         terms = terms_of(settings, masking=check_flag("masking", masking))
-        common = _schema(self.clients, schema, settings.cluster)
+        found = _common(self.clients, schema, settings.cluster)
+        self.findings, self.left_out, common = found.findings, found.left_out, found.schema
         self._name = study = secrets.token_hex(4)
         members = [client.identity.fingerprint for client in self.clients]
         sites = [client.join(study, common, terms, members) for client in self.clients]
-        datasets = [frozenset(client.declarations) & frozenset(common) for client in self.clients]
+        datasets = [client.held(common) for client in self.clients]
         super().__init__(common, terms, datasets, LocalTransport(sites))
 
     def __repr__(self) -> str:
@@ -171,11 +173,10 @@ def _checked(clients: Iterable[Client]) -> tuple[Client, ...]:
     return clients
 
 
-def _schema(clients: Sequence[Client], schema: Schema | Mapping[str, Any] | None, cluster: str | None) -> Schema:
-    """The study's schema; the column that marks clusters is no variable unless somebody declares it, which is an error later."""
-    if schema is None:
-        return unite({c.name: {name: d for name, d in c.declarations.items() if name != cluster} for c in clients})
-    return schema if isinstance(schema, Schema) else Schema(schema)
+def _common(clients: Sequence[Client], schema: Schema | Mapping[str, Any] | None, cluster: str | None) -> Common:
+    """The study's variables; the column that marks clusters is none unless somebody declares it, which is an error later."""
+    declared = schema if schema is None or isinstance(schema, Schema) else Schema(schema)
+    return in_common({c.name: c.verdicts for c in clients}, () if cluster is None else (cluster,), declared)
 
 
 def fisher(
@@ -323,8 +324,14 @@ def pooled(
     chosen = {"method": method, "site_slopes": site_slopes, "alternatives": alternatives, "cluster": cluster}
     chosen |= {"small_sample": small_sample, "diagnostics": diagnostics}
     settings = settings_of(site_effects=site_effects, ordinal=ordinal, ridge=ridge, **chosen)
-    common = _schema(clients, schema, settings.cluster)
-    frames = {c.name: c.frame for c in clients}
+    found = _common(clients, schema, settings.cluster)
+    test = _pooled(clients, settings, found.schema)
+    test.findings, test.left_out = found.findings, found.left_out
+    return test
+
+
+def _pooled(clients: Sequence[Client], settings: Settings, common: Schema) -> Pooled | PooledResidual | PooledAuto:
+    frames = {c.name: c.columns_for(common, settings.cluster) for c in clients}
     if settings.method is Method.FISHER:
         raise OptionError(
             "Fisher's method combines tests of sites, and there are none where all rows are in one place; got method='fisher'."

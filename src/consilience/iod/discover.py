@@ -130,6 +130,7 @@ def discover(
         variant=variant,
     )
     say = progress or (lambda _: None)
+    test.check_use()
     names = tuple(sorted(test.variables))
     index = {name: i for i, name in enumerate(names)}
     rules = [] if knowledge is None else _rules(knowledge, names)

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from consilience.data.facts.column import ColumnFacts, Holds, TextFacts
@@ -25,6 +26,11 @@ SHOWN = 50
 """Of a column with more different values, so many of the most frequent are kept."""
 EXACT_ROWS = 2_000_000
 """Up to this many rows the number of different values is exact; beyond, counting them would hold them all, and it is estimated."""
+ABOUT = 1.1
+"""How far an estimate of the number of different values may be off."""
+QUARTILES = (0.25, 0.5, 0.75)
+NO_QUARTILES = (None, None, None)
+FIRST_DAY, LAST_DAY = 19000101, 21001231
 ODD = 8
 """Values named as examples."""
 
@@ -55,7 +61,7 @@ def facts_of(table: pl.DataFrame | pl.LazyFrame) -> dict[str, ColumnFacts]:
     holds = [_holds(dtype) for dtype in schema.dtypes()]
     first = _collected(lazy, [e for i, h in enumerate(holds) for e in _first(str(i), h, schema.dtypes()[i])] + [pl.len().alias("rows")])
     second = _collected(lazy, [e for i, h in enumerate(holds) for e in _second(str(i), h, first)])
-    third = _collected(lazy, [e for i, h in enumerate(holds) for e in _third(str(i), h, second)])
+    third = _collected(lazy, [e for i, h in enumerate(holds) for e in _third(str(i), h, first, second)])
     found = first | second | third
     return {name: _facts(name, _Found(str(i), found), holds[i], dtype) for i, (name, dtype) in enumerate(schema.items())}
 
@@ -106,8 +112,7 @@ def _first(place: str, holds: Holds, dtype: pl.DataType) -> Iterable[pl.Expr]:
         finite = pl.when(finite.is_finite()).then(finite)
         yield values.is_infinite().sum().alias(f"{place} infinite")
         yield (finite == finite.round()).all().alias(f"{place} whole")
-    yield from (getattr(finite, name)().alias(f"{place} {name}") for name in ("min", "max", "mean", "median"))
-    yield from (finite.quantile(q, "linear").alias(f"{place} {q}") for q in (0.25, 0.75))
+    yield from (getattr(finite, name)().alias(f"{place} {name}") for name in ("min", "max", "mean"))
 
 
 def _second(place: str, holds: Holds, first: dict[str, Any]) -> Iterable[pl.Expr]:
@@ -115,19 +120,22 @@ def _second(place: str, holds: Holds, first: dict[str, Any]) -> Iterable[pl.Expr
     if not about or holds is Holds.DATE:
         return
     values = _present(place, holds).drop_nulls()
-    if about <= 1.1 * LISTED:  # an estimate, so a little more than the bound
-        yield values.value_counts(sort=True).implode().alias(f"{place} counts")
-    elif rows <= EXACT_ROWS:
-        yield values.n_unique().alias(f"{place} distinct")
     low, high = first.get(f"{place} min"), first.get(f"{place} max")
-    if about > 1.1 * LISTED and low is not None and high is not None:
-        yield from ((values == code).sum().alias(f"{place} {code:g}") for code in CODES if low <= code <= high)
-    if holds is Holds.WHOLE and low is not None and low >= 19000101 and high <= 21001231:
+    if holds is Holds.WHOLE and low is not None and high is not None and FIRST_DAY <= low <= high <= LAST_DAY:
         yield ((values // 100 % 100).is_between(1, 12) & (values % 100).is_between(1, 31)).sum().alias(f"{place} calendar")
+    if about <= ABOUT * LISTED:
+        yield values.value_counts(sort=True).implode().alias(f"{place} counts")
+        return
+    # where about every row has a value of its own the question is whether each does; that nearly a million numbers differ tells no more
+    if rows <= EXACT_ROWS and about * ABOUT >= 0.5 * rows and (holds is not Holds.DECIMAL or first[f"{place} whole"]):
+        yield values.n_unique().alias(f"{place} distinct")
+    if low is not None and high is not None:
+        yield values.cast(pl.Float64).filter(values.is_finite()).quantile(list(QUARTILES), "linear").alias(f"{place} quartiles")
+        yield from ((values == code).sum().alias(f"{place} {code:g}") for code in CODES if low <= code <= high)
 
 
-def _third(place: str, holds: Holds, second: dict[str, Any]) -> Iterable[pl.Expr]:
-    if holds is not Holds.TEXT or f"{place} distinct" not in second:
+def _third(place: str, holds: Holds, first: dict[str, Any], second: dict[str, Any]) -> Iterable[pl.Expr]:
+    if holds is not Holds.TEXT or not first.get(f"{place} about") or f"{place} counts" in second:
         return
     values = pl.col(place).cast(pl.String).drop_nulls().str.strip_chars()
     fits = look(values)
@@ -142,29 +150,30 @@ def _facts(name: str, found: _Found, holds: Holds, dtype: pl.DataType) -> Column
     distinct = len(top) if counted is not None else found("distinct", found("about", 0))
     rows, missing, low, high = found.rows, found("missing", 0), found("min"), found("max")
     whole = low is not None and (holds is Holds.WHOLE or (found("whole", False) and not found("infinite", 0)))
+    lower, median, upper = _quartiles(top) if top and low is not None else found("quartiles", NO_QUARTILES)
     return ColumnFacts(
         name,
         holds,
         rows,
         missing,
         distinct,
-        counted is not None or found("distinct") is not None or holds in (Holds.NOTHING, Holds.OTHER),
-        top if len(top) <= LISTED else top[:SHOWN],
-        low,
-        high,
-        found("0.25"),
-        found("median"),
-        found("0.75"),
-        found("mean"),
-        whole,
-        whole and distinct == rows - missing == high - low + 1,
-        found("infinite", 0),
-        _spikes(found, top),
-        found("calendar", 0),
-        found("earliest", ""),
-        found("latest", ""),
-        _text(found, top) if holds is Holds.TEXT and missing < rows else None,
-        tuple(dtype.categories.to_list()) if isinstance(dtype, pl.Enum) else (),
+        exact=counted is not None or found("distinct") is not None or holds in (Holds.NOTHING, Holds.OTHER),
+        top=top if len(top) <= LISTED else top[:SHOWN],
+        low=low,
+        high=high,
+        lower=lower,
+        median=median,
+        upper=upper,
+        mean=found("mean"),
+        whole=whole,
+        consecutive=whole and distinct == rows - missing == high - low + 1,
+        infinite=found("infinite", 0),
+        spikes=_spikes(found, top),
+        calendar=found("calendar", 0),
+        earliest=found("earliest", ""),
+        latest=found("latest", ""),
+        text=_text(found, top) if holds is Holds.TEXT and missing < rows else None,
+        categories=tuple(dtype.categories.to_list()) if isinstance(dtype, pl.Enum) else (),
     )
 
 
@@ -176,6 +185,17 @@ def _labelled(counted: list[dict[str, Any]]) -> tuple[tuple[str, int], ...]:
         label = level_label(value)
         found[label] = found.get(label, 0) + count
     return tuple(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def _quartiles(top: tuple[tuple[str, int], ...]) -> tuple[float | None, ...]:
+    """The quartiles of numbers that were counted one by one, as a sort of all rows would give them."""
+    found = sorted((number, count) for label, count in top if np.isfinite(number := float(label)))
+    if not found:
+        return NO_QUARTILES
+    numbers, ends = np.array([number for number, _ in found]), np.cumsum([count for _, count in found])
+    at = np.array(QUARTILES) * (ends[-1] - 1)
+    below, above = (numbers[np.searchsorted(ends, place, side="right")] for place in (np.floor(at), np.ceil(at)))
+    return tuple((below + (at - np.floor(at)) * (above - below)).tolist())
 
 
 def _spikes(found: _Found, top: tuple[tuple[str, int], ...]) -> tuple[tuple[float, int], ...]:

@@ -18,7 +18,8 @@ CODES = (
 )
 """Numbers that stand for "missing" in some code book: 0, -1, -9, and runs of sevens, eights and nines of either sign."""
 
-_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+# digits behind a zero are a code, as reading has it
+_NUMBER = r"^[+-]?((0|[1-9]\d*)\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _COMMA = r"^[+-]?(\d+,\d+|\d{1,3}(,\d{3})+(\.\d+)?|\d{1,3}(\.\d{3})+,\d+|,\d+)$"
 _DATE = (
     r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})|\d{1,2}[. -]+[A-Za-zä]{3,9}\.?[ -]\d{2,4})"

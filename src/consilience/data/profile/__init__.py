@@ -5,6 +5,5 @@ All of it is for the owner's eyes: counts of single levels and smallest values a
 
 from consilience.data.profile.bins import Bin, histogram
 from consilience.data.profile.profiling import ColumnProfile, LevelCount, TableProfile, profile_column, profile_table
-from consilience.data.profile.signs import Sign, signs_of
 
-__all__ = ["Bin", "ColumnProfile", "LevelCount", "Sign", "TableProfile", "histogram", "profile_column", "profile_table", "signs_of"]
+__all__ = ["Bin", "ColumnProfile", "LevelCount", "TableProfile", "histogram", "profile_column", "profile_table"]

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from consilience.data.errors import UnknownVariableError
-from consilience.data.infer import declare, present
-from consilience.data.kinds import Kind, level_label
+from consilience.data.facts import ColumnFacts, Holds, facts_of
+from consilience.data.finding import Asker, Finding, Grade
+from consilience.data.infer import present
+from consilience.data.judging import Standing, Verdict, judge
+from consilience.data.kinds import Kind, as_kind, level_label
 from consilience.data.profile.bins import Bin, histogram
-from consilience.data.profile.signs import Sign, signs_of
 from consilience.errors import ConsilienceError
 
 __all__ = ["ColumnProfile", "LevelCount", "TableProfile", "profile_column", "profile_table"]
@@ -73,10 +75,12 @@ class ColumnProfile:
         The histogram of a continuous kind or a count.
     low, high, median : float or None
         Of a continuous kind or a count.
-    signs : tuple of Sign
-        What looks odd.
+    signs : tuple of Finding
+        What was noticed.
     trouble : str
         Why it cannot be used as it is, with the way out; empty if it can.
+    standing : Standing
+        The verdict. What is excluded (an identifier, a date) is no variable until its owner chooses a kind.
 
     Examples
     --------
@@ -98,8 +102,9 @@ class ColumnProfile:
     low: float | None = None
     high: float | None = None
     median: float | None = None
-    signs: tuple[Sign, ...] = ()
+    signs: tuple[Finding, ...] = ()
     trouble: str = ""
+    standing: Standing = Standing.SURE
 
     @property
     def missing_share(self) -> float:
@@ -109,7 +114,7 @@ class ColumnProfile:
     @property
     def usable(self) -> bool:
         """True if it can be a variable as it is."""
-        return self.kind is not None and not self.trouble
+        return self.kind is not None and not self.trouble and self.standing.usable
 
     @property
     def most(self) -> int:
@@ -189,7 +194,9 @@ def profile_table(
     for name in (*kinds, *levels):
         if name not in frame.columns:
             raise UnknownVariableError(f"The table has no column {name!r}. It has: {', '.join(frame.columns)}.")
-    return TableProfile(frame.height, tuple(profile_column(c, kinds.get(c.name), levels.get(c.name), min_cell=min_cell) for c in frame))
+    facts = facts_of(frame)  # of all columns at once: a query takes longer than a short column
+    orders = {name: list(given) for name, given in levels.items()}
+    return TableProfile(frame.height, tuple(_profiled(c, facts[c.name], kinds.get(c.name), orders.get(c.name), min_cell) for c in frame))
 
 
 def profile_column(
@@ -217,45 +224,60 @@ def profile_column(
     >>> [(level.label, level.count) for level in found.levels], found.missing_share
     ([('I', 2), ('II', 1), ('III', 0)], 0.25)
     """
-    given = None if levels is None else list(levels)
-    values = present(column)
-    if len(values) < len(column) - column.null_count():
-        column = column.fill_nan(None)
-    distinct = values.n_unique()
-    free = distinct > FREE_TEXT and column.dtype == pl.String and kind is None and given is None
-    chosen, reason, order, trouble = _declared(values.head(FREE_TEXT) if free else column, kind, given)
-    basics = (column.name, _holds(column.dtype), chosen, reason, kind is not None, len(column), column.null_count())
-    if chosen is not None and not chosen.is_discrete and not trouble:
-        numbers = values.cast(pl.Float64).to_numpy()
-        signs = signs_of(column, chosen, {}, min_cell=min_cell)
-        bins = histogram(numbers, whole=column.dtype.is_integer() or chosen is Kind.COUNT)
-        return ColumnProfile(*basics, distinct, (), 0, bins, float(numbers.min()), float(numbers.max()), float(np.median(numbers)), signs)
-    counts = (
-        _counts(values, FREE_TEXT if free else None) if (chosen is not None and chosen.is_discrete) or column.dtype == pl.String else {}
+    facts = facts_of(column.to_frame())[column.name]
+    return _profiled(column, facts, kind, None if levels is None else list(levels), min_cell)
+
+
+def _profiled(column: pl.Series, facts: ColumnFacts, kind: str | Kind | None, levels: list[Any] | None, min_cell: int) -> ColumnProfile:
+    verdict = _judged(facts, kind, levels, min_cell)
+    chosen = verdict.kind or (as_kind(kind, facts.name) if kind is not None else None)
+    reason = verdict.reason if verdict.kind is not None else "declared" if kind is not None else ""
+    trouble = "" if verdict.standing is not Standing.REFUSED else " ".join(f.said(Asker.PAGE) for f in verdict.findings)
+    if not trouble and verdict.kind is None:
+        trouble = verdict.findings[0].words
+    found = ColumnProfile(
+        facts.name,
+        facts.holds.value,
+        chosen,
+        reason,
+        kind is not None,
+        facts.rows,
+        facts.missing,
+        facts.distinct,
+        signs=() if verdict.standing is Standing.REFUSED else verdict.findings,
+        trouble=trouble,
+        standing=verdict.standing,
     )
+    if chosen is not None and not chosen.is_discrete and not trouble:
+        numbers = present(column).cast(pl.Float64).to_numpy()
+        bins = histogram(numbers, whole=facts.whole or chosen is Kind.COUNT)
+        return replace(found, bins=bins, low=float(numbers.min()), high=float(numbers.max()), median=float(np.median(numbers)))
+    if (chosen is not None and chosen.is_discrete) or facts.holds is Holds.TEXT:
+        return _with_levels(found, column, verdict, levels, min_cell)
+    return found
+
+
+def _with_levels(found: ColumnProfile, column: pl.Series, verdict: Verdict, levels: list[Any] | None, min_cell: int) -> ColumnProfile:
+    free = found.distinct > FREE_TEXT and found.holds == Holds.TEXT.value and not found.declared and levels is None
+    counts = _counts(present(column), FREE_TEXT if free else None)
+    declared = tuple(level_label(level) for level in levels or ())
+    order = verdict.declaration.variable.levels if verdict.declaration is not None else declared
     shown = list(counts) if free else list(order) + sorted(counts.keys() - set(order))
     listed = tuple(LevelCount(label, counts.get(label, 0), 0 < counts.get(label, 0) < min_cell) for label in shown[:MOST_LEVELS])
-    signs = signs_of(column, chosen, counts, min_cell=min_cell)
-    unlisted = (distinct if free else len(shown)) - len(listed)
-    return ColumnProfile(*basics, distinct, listed, unlisted, signs=signs, trouble=trouble)
+    return replace(found, levels=listed, unlisted=(found.distinct if free else len(shown)) - len(listed))
 
 
-def _declared(column: pl.Series, kind: str | Kind | None, levels: list[Any] | None) -> tuple[Kind | None, str, tuple[str, ...], str]:
-    """Kind, reason, levels in order, and what stands against using the column so."""
-    kinds = {} if kind is None else {column.name: kind}
+def _judged(facts: ColumnFacts, kind: str | Kind | None, levels: list[Any] | None, min_cell: int) -> Verdict:
     try:
-        found = declare(column.to_frame(), "this table", kinds, {} if levels is None else {column.name: levels})[column.name]
+        return judge(facts, kind, levels, min_cell=min_cell)
     except ConsilienceError as error:
-        wanted = Kind(kind) if kind is not None and str(kind) in set(Kind) else None
-        return wanted, "declared" if wanted else "", tuple(level_label(level) for level in levels or ()), str(error)
-    return found.variable.kind, found.reason, found.variable.levels, ""
+        stop = Finding("declared", Grade.REFUSED, str(error), (facts.name,))
+        return Verdict(facts.name, Standing.REFUSED, str(error), findings=(stop,))
 
 
 def _counts(values: pl.Series, most: int | None) -> dict[str, int]:
     """Rows by level, of the ``most`` frequent; labels are made once per different value."""
     counts: dict[str, int] = {}
-    if values.dtype.is_temporal() or values.dtype.is_nested() or values.dtype in (pl.Binary, pl.Object, pl.Null):
-        return counts  # trouble says that it is none of ours
     found = values.alias("value").value_counts()
     if most is not None:
         rows = found.sort("count", "value", descending=[True, False]).head(most).rows()
@@ -265,15 +287,3 @@ def _counts(values: pl.Series, most: int | None) -> dict[str, int]:
         label = level_label(value)
         counts[label] = counts.get(label, 0) + count
     return counts
-
-
-def _holds(dtype: pl.DataType) -> str:
-    if dtype.is_integer():
-        return "whole numbers"
-    if dtype.is_float() or dtype.is_decimal():
-        return "decimal numbers"
-    if dtype == pl.Boolean:
-        return "yes or no"
-    if dtype in (pl.String, pl.Categorical) or isinstance(dtype, pl.Enum):
-        return "text"
-    return "dates or times" if dtype.is_temporal() else "other"

@@ -5,6 +5,8 @@ guessing. Nothing here decides what a column *is*; that is judged from its value
 """
 
 from consilience.data.sources.loaded import Loaded
+from consilience.data.sources.loading import load, load_bytes, scan
 from consilience.data.sources.options import Reading
+from consilience.data.sources.registry import SUFFIXES, suffix_of
 
-__all__ = ["Loaded", "Reading"]
+__all__ = ["SUFFIXES", "Loaded", "Reading", "load", "load_bytes", "scan", "suffix_of"]

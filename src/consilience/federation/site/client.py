@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 from weakref import ref
 
 import polars as pl
 
-from consilience.data.errors import KindConflictError, RareLevelError
-from consilience.data.infer import declare
+from consilience.data.errors import KindConflictError, RareLevelError, UnknownVariableError, error_of, nearest
+from consilience.data.facts import ColumnFacts, facts_of
+from consilience.data.finding import Finding, Grade, Remedy, Step
+from consilience.data.judging import Standing, Verdict, judge, judge_all
+from consilience.data.judging.verdict import use_error
 from consilience.data.kinds import Kind, level_label
-from consilience.data.reading import load, ordered_columns
 from consilience.data.schema import Declaration, Schema
+from consilience.data.sources import Loaded, Reading, load
 from consilience.data.table import Table
 from consilience.errors import StudyError
 from consilience.federation.site.half import SiteHalf
@@ -45,6 +49,16 @@ class Client:
         ``"count"`` (which is never inferred).
     levels
         Levels of discrete columns, in their order.
+    variables
+        The columns to use; by default all that can be variables.
+    missing
+        Words and numbers that stand for "missing", besides the usual ones.
+    decimal, thousands, separator, encoding
+        How a text file is written, where that is not to be found out.
+    sheet
+        Of an Excel file: its name, or its number from 1.
+    table, query
+        Of a database: a table, or a query in SQL.
     identity
         The site's long-term key, which others pin. By default a new one.
     min_cell
@@ -72,6 +86,15 @@ class Client:
         *,
         kinds: Mapping[str, str | Kind] | None = None,
         levels: Mapping[str, Iterable[Any]] | None = None,
+        variables: Iterable[str] | None = None,
+        missing: Iterable[Any] = (),
+        decimal: str | None = None,
+        thousands: str | None = None,
+        separator: str | None = None,
+        encoding: str | None = None,
+        sheet: str | None = None,
+        table: str | None = None,
+        query: str | None = None,
         identity: Identity | None = None,
         min_cell: int = 5,
         rare_levels: str = "warn",
@@ -79,34 +102,113 @@ class Client:
         if not isinstance(name, str) or not name.strip():
             raise StudyError(f"A client needs a name that is not empty; got {name!r}.")
         self.name = name
-        self.frame: pl.DataFrame = load(data, name)
-        self.declarations: dict[str, Declaration] = declare(self.frame, name, kinds, levels, ordered_columns(data))
         self.min_cell = int(check_number("min_cell", min_cell, least=0))
+        words = tuple(level_label(word) for word in ((missing,) if isinstance(missing, str) else missing))
+        marks = {"separator": separator, "decimal": decimal, "thousands": thousands, "encoding": encoding}
+        self.reading = Reading(**marks, missing=words, sheet=sheet, table=table, query=query)
+        loaded = data if isinstance(data, Loaded) else load(data, name, self.reading)
+        self.frame: pl.DataFrame = loaded.frame
+        self.facts: dict[str, ColumnFacts] = facts_of(_chosen(self.frame, variables, name))
+        self._read = tuple(replace(f, words=f"{name!r}: {f.words}", sites=(name,)) for f in loaded.findings)
+        self.verdicts = self._judged(
+            kinds or {}, {**loaded.levels, **(levels or {})}, loaded.ordered, () if variables is None else variables
+        )
+        self.findings: tuple[Finding, ...] = tuple(dict.fromkeys((*self._read, *(f for v in self.verdicts.values() for f in v.findings))))
         if check_option("rare_levels", rare_levels, RARE) == "refuse":
             self._refuse_rare_levels()
         self.identity = Identity.generate() if identity is None else identity
         self.record = Ledger()
         self._last: tuple[pl.DataFrame, str | None, ref[Table]] | None = None
 
+    def _judged(
+        self, kinds: Mapping[str, str | Kind], levels: Mapping[str, Iterable[Any]], ordered: Collection[str], wanted: Iterable[str]
+    ) -> dict[str, Verdict]:
+        """A verdict for every column; what somebody declared or chose is in use, and raised at once if it cannot be."""
+        wanted = set(wanted)
+        found = judge_all(self.facts, kinds, levels, ordered=ordered, wanted=wanted, owner=self.name, min_cell=self.min_cell)
+        used = [v for name, v in found.items() if name in kinds or name in levels or name in wanted]
+        refused = [finding for v in used if v.standing is Standing.REFUSED for finding in v.findings]
+        if refused:
+            raise use_error(refused)
+        return found | self._unread({*kinds, *levels})
+
+    def _unread(self, declared: Collection[str]) -> dict[str, Verdict]:
+        """Verdicts on columns that could not be read without guessing, and that nobody declared."""
+        refused = (f for f in self._read if f.grade is Grade.REFUSED)
+        return {
+            column: Verdict(column, Standing.REFUSED, finding.words.removeprefix(f"{self.name!r}: "), findings=(finding,))
+            for finding in refused
+            for column in finding.columns
+            if column in self.facts and column not in declared
+        }
+
+    @property
+    def declarations(self) -> dict[str, Declaration]:
+        """What this site says of each of its variables: the columns that are usable as they are."""
+        return {name: v.declaration for name, v in self.verdicts.items() if v.standing.usable and v.declaration is not None}
+
     @property
     def variables(self) -> pl.DataFrame:
-        """What this site measures: name, kind, why it is that kind, levels, those with few rows, missing values."""
+        """What this site's columns are taken for: name, kind, verdict, why, levels, those with few rows, missing values.
+
+        The verdict is ``sure``, ``doubtful``, ``refused`` (an error if it is used) or ``excluded`` (no variable: an identifier, a date).
+        """
         text, texts = pl.String, pl.List(pl.String)
-        schema: dict[str, Any] = {"name": text, "kind": text, "because": text, "levels": texts, "rare": texts, "missing": pl.Int64}
-        return pl.DataFrame(
-            [
-                {
-                    "name": name,
-                    "kind": d.variable.kind.value,
-                    "because": d.reason,
-                    "levels": list(d.variable.levels),
-                    "rare": list(self._rare(name)),
-                    "missing": _n_missing(self.frame[name]),
-                }
-                for name, d in self.declarations.items()
-            ],
-            schema=schema,
-        )
+        schema: dict[str, Any] = {"name": text, "kind": text, "verdict": text, "because": text}
+        rows = [self._row(name, verdict) for name, verdict in self.verdicts.items()]
+        return pl.DataFrame(rows, schema=schema | {"levels": texts, "rare": texts, "missing": pl.Int64})
+
+    def _row(self, name: str, verdict: Verdict) -> dict[str, Any]:
+        usable = verdict.standing.usable and verdict.declaration is not None
+        return {
+            "name": name,
+            "kind": verdict.kind.value if usable and verdict.kind else None,
+            "verdict": verdict.standing.value,
+            "because": verdict.reason,
+            "levels": list(verdict.declaration.variable.levels) if usable and verdict.declaration else [],
+            "rare": list(self._rare(name)) if usable else [],
+            "missing": self.facts[name].missing,
+        }
+
+    def held(self, schema: Schema) -> frozenset[str]:
+        """The variables of a schema that this site measures.
+
+        What the study declares of a column wins over what was guessed: an identifier here may be a variable there.
+
+        Parameters
+        ----------
+        schema
+            The study's variables.
+
+        Returns
+        -------
+        frozenset of str
+
+        Raises
+        ------
+        DataError
+            A column cannot be what the schema says.
+
+        Examples
+        --------
+        >>> client = Client("muenster", pl.DataFrame({"": [1, 2, 3], "age": [61.5, 70.1, 55.2]}))
+        >>> sorted(client.held(Schema({"age": "continuous", "sex": "binary"})))
+        ['age']
+        """
+        verdicts = [self._under(schema, name) for name in schema if name in self.verdicts]
+        refused = [finding for v in verdicts if v.standing is Standing.REFUSED for finding in v.findings]
+        if refused:
+            raise use_error(refused)
+        return frozenset(v.name for v in verdicts if v.standing.usable)
+
+    def _under(self, schema: Schema, name: str) -> Verdict:
+        known, variable = self.verdicts[name], schema[name]
+        return known if known.standing.usable else judge(self.facts[name], variable.kind, variable.levels or None, owner=self.name)
+
+    def columns_for(self, schema: Schema, cluster: str | None = None) -> pl.DataFrame:
+        """The columns that a study uses, and the one that marks clusters."""
+        used = self.held(schema) | ({cluster} & set(self.frame.columns) if cluster is not None else set())
+        return self.frame.select(pl.nth(i) for i, name in enumerate(self.frame.columns) if name in used)
 
     def _rare(self, name: str) -> dict[str, int]:
         """Levels of a discrete column that occur, but in fewer than ``min_cell`` rows."""
@@ -177,10 +279,9 @@ class Client:
         """
         for name, d in self.declarations.items():
             if name in schema and d.declared_kind and d.variable.kind is not schema[name].kind:
-                raise KindConflictError(
-                    f"{self.name!r} declares {name!r} as {d.variable.kind.value}, the study as {schema[name].kind.value}. "
-                    f"Drop kinds={{{name!r}: ...}} at {self.name!r} or change the study's schema."
-                )
+                words = f"{self.name!r} declares {name!r} as {d.variable.kind.value}, the study as {schema[name].kind.value}."
+                way = Remedy(Step.KIND, name, schema[name].kind.value)
+                raise error_of(KindConflictError, Finding("kind-conflict", Grade.REFUSED, words, (name,), (self.name,), (way,)))
         record = self.record if ledger is None else ledger
         return SiteHalf(self.name, self._encoded(schema, terms.cluster), terms, self.identity, record, study, members, history, state)
 
@@ -191,7 +292,7 @@ class Client:
             table = kept()
             if table is not None and frame is self.frame and by == cluster and table.schema == schema:
                 return table
-        table = Table(self.frame, schema, self.name, cluster)
+        table = Table(self.columns_for(schema, cluster), schema, self.name, cluster)
         self._last = (self.frame, cluster, ref(table))
         return table
 
@@ -204,6 +305,12 @@ class Client:
         return f"Client({self.name!r}, {self.frame.height} rows; {', '.join(describe(d) for d in self.declarations.values())})"
 
 
-def _n_missing(column: pl.Series) -> int:
-    gone = column.null_count()
-    return gone + int(column.is_nan().sum()) if column.dtype.is_float() else gone
+def _chosen(frame: pl.DataFrame, variables: Iterable[str] | None, owner: str) -> pl.DataFrame:
+    """The columns that somebody chose; all of them if nobody did."""
+    if variables is None:
+        return frame
+    wanted = [variables] if isinstance(variables, str) else list(variables)
+    for name in wanted:
+        if name not in frame.columns:
+            raise UnknownVariableError(f"{owner!r} has no column {name!r} to choose.{nearest(name, frame.columns)}")
+    return frame.select(pl.nth(i) for i, name in enumerate(frame.columns) if name in set(wanted))

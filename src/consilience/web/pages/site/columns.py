@@ -77,7 +77,7 @@ def _page(request: Request, table: SiteTable, name: str, decision: Decision, tro
         for i, (label, count) in enumerate(labels.items())
     ]
     number = table.frame.columns.index(name)
-    commas = any("," in label for label in labels) or decision.comma or any(s.code == "comma" for s in table.profile(name).signs)
+    commas = any("," in label for label in labels) or decision.comma
     return page(
         request,
         "column.html",

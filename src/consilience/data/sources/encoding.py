@@ -1,0 +1,148 @@
+"""Which encoding a text is in, and why.
+
+A byte-order mark says it. Without one, text that is valid UTF-8 is UTF-8: no other encoding's words are, but by a chance that needs
+letters nobody writes together. What is left is Windows-1252, which holds Latin-1, unless a byte has no meaning in it, or stands for a sign
+within a word or for a letter that is a common one elsewhere: then it may be another code page, and none is taken.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from consilience.data.errors import ReadError
+from consilience.data.finding import Finding, Grade, Remedy, Step
+from consilience.data.sources.content import blocks_of
+from consilience.data.sources.options import Reading
+from consilience.errors import OptionError
+
+__all__ = ["Encoding", "encoding_of"]
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+LEGACY = "windows-1252"
+OTHERS = ("cp850", "mac-roman", "windows-1250")
+"""Code pages that are offered where Windows-1252 does not make sense."""
+_STRANGE = re.compile(rb"[\x81\x83\x8a\x8c-\x90\x9a\x9c-\x9f]|(?<=[A-Za-z\xc0-\xff])[\x80-\x91\x93-\x9f](?=[A-Za-z\xc0-\xff])")
+_HIGH, _BEFORE, _BEHIND = re.compile(rb"[\x80-\xff]"), re.compile(rb"[A-Za-z\x80-\xff]*\Z"), re.compile(rb"[A-Za-z\x80-\xff]{1,20}")
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """An encoding.
+
+    Attributes
+    ----------
+    name : str
+        As Python knows it.
+    said : str
+        Its name and why, in words.
+    findings : tuple of Finding
+        A notice, where no rule can be sure.
+    """
+
+    name: str
+    said: str
+    findings: tuple[Finding, ...] = ()
+
+
+def encoding_of(source: Path | bytes, name: str, reading: Reading) -> Encoding:
+    r"""The encoding of a text.
+
+    Parameters
+    ----------
+    source : Path or bytes
+        The file; all of it is looked at, since one byte in the last row may say that it is not UTF-8.
+    name : str
+        What the file is called, for messages.
+    reading : Reading
+        The encoding, if its owner gives it.
+
+    Returns
+    -------
+    Encoding
+
+    Raises
+    ------
+    ReadError
+        If two encodings may be meant, or none.
+
+    Examples
+    --------
+    >>> encoding_of(b"M\xfcnster", "site.csv", Reading()).name, encoding_of(b"A,B", "site.csv", Reading()).name
+    ('windows-1252', 'utf-8')
+    """
+    if reading.encoding is not None:
+        return Encoding(_known(reading.encoding), f"encoding {reading.encoding}, as given")
+    first = next(blocks_of(source), b"")
+    for mark, encoding in _MARKS:
+        if first.startswith(mark):
+            return Encoding(encoding, f"encoding {encoding.upper()}, by its byte-order mark")
+    if b"\0" in first:
+        raise ReadError(_zeros(name, first))
+    if _is_utf8(source):
+        return Encoding("utf-8", "encoding UTF-8")
+    return _legacy(source, name)
+
+
+def _known(encoding: str) -> str:
+    try:
+        return codecs.lookup(encoding).name
+    except LookupError:
+        raise OptionError(f"encoding must be one that Python knows, such as utf-8, {LEGACY} or cp850; got {encoding!r}.") from None
+
+
+def _is_utf8(source: Path | bytes) -> bool:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for block in blocks_of(source):
+            if not block.isascii() or decoder.getstate()[0]:  # nearly all blocks are ASCII, which is seen much faster than it is decoded
+                decoder.decode(block)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _legacy(source: Path | bytes, name: str) -> Encoding:
+    example, last = b"", b""
+    for block in blocks_of(source):
+        joined = last + block
+        if (found := _STRANGE.search(joined)) is not None:
+            raise ReadError(_code_page(name, _word_around(joined, found.start())))
+        if not example and (word := _HIGH.search(block)) is not None:
+            example = _word_around(block, word.start())
+        last = block[-1:]
+    words = f"{name!r} is not UTF-8 and has no mark that says what it is; it is read as {LEGACY}, which makes {_as(example, LEGACY)!r} of a word."
+    notice = Finding("encoding", Grade.NOTICE, words, remedies=(Remedy(Step.ENCODING, value=OTHERS[0]),))
+    return Encoding(LEGACY, f"encoding {LEGACY}, since it is not UTF-8", (notice,))
+
+
+def _word_around(block: bytes, place: int) -> bytes:
+    before, behind = _BEFORE.search(block, max(place - 20, 0), place), _BEHIND.match(block, place)
+    return (before[0] if before else b"") + (behind[0] if behind else b"")
+
+
+def _as(word: bytes, encoding: str) -> str:
+    return word.decode(encoding, errors="replace")
+
+
+def _code_page(name: str, word: bytes) -> Finding:
+    """Another code page than the usual one, and it cannot be told which."""
+    listed = ", ".join(f"{_as(word, encoding)!r} in {encoding}" for encoding in (*OTHERS, LEGACY))
+    words = f"{name!r} is not UTF-8, and may be in one of several code pages: a word of it is {listed}."
+    return Finding("encoding", Grade.REFUSED, words, remedies=tuple(Remedy(Step.ENCODING, value=other) for other in (*OTHERS, LEGACY)))
+
+
+def _zeros(name: str, block: bytes) -> Finding:
+    """Bytes of zero: UTF-16 without its mark, or no text at all."""
+    words = f"{name!r} holds bytes of zero: it is UTF-16 without a byte-order mark, or no text."
+    likely = ("utf-16-le", "utf-16-be") if block.find(b"\0") % 2 else ("utf-16-be", "utf-16-le")
+    return Finding("encoding", Grade.REFUSED, words, remedies=tuple(Remedy(Step.ENCODING, value=other) for other in likely))

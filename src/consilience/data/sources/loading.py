@@ -1,0 +1,129 @@
+"""Reading what a site holds, whatever it is: a frame, a file, an address."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from consilience.data.errors import EmptyDataError, ReadError
+from consilience.data.sources.loaded import Loaded
+from consilience.data.sources.options import Reading
+from consilience.data.sources.registry import Source, source_of_address, source_of_file, source_of_folder, source_of_object
+
+__all__ = ["load", "load_bytes", "scan"]
+
+_FOUND_OUT = Reading()
+
+
+def load(source: Any, owner: str, reading: Reading = _FOUND_OUT) -> Loaded:
+    """Read what a site holds.
+
+    Parameters
+    ----------
+    source : polars.DataFrame, polars.LazyFrame, pandas.DataFrame, str or Path, or whatever else a module of this package reads
+        A frame, the path of a file, or an address.
+    owner : str
+        The site's name, for messages.
+    reading : Reading
+        How it is to be read, where its owner says so.
+
+    Returns
+    -------
+    Loaded
+
+    Raises
+    ------
+    ReadError
+        If it is something else, or the file cannot be read.
+    EmptyDataError
+        If there is no row or no column.
+
+    Examples
+    --------
+    >>> load(pl.DataFrame({"A": [1.5, 2.5]}), "muenster").frame.shape
+    (2, 1)
+    """
+    module, found, name = _source(source, owner)
+    return _not_empty(module.read(found, name, owner, reading), owner)
+
+
+def load_bytes(content: bytes, name: str, owner: str, reading: Reading = _FOUND_OUT) -> Loaded:
+    r"""Read a table from the content of a file, which need not be on a disk.
+
+    Parameters
+    ----------
+    content : bytes
+        The file.
+    name : str
+        What it is called; its ending says what it is.
+    owner : str
+        The site's name, for messages.
+    reading : Reading
+        How it is to be read, where its owner says so.
+
+    Returns
+    -------
+    Loaded
+
+    Raises
+    ------
+    ReadError, EmptyDataError
+        As :func:`load`.
+
+    Examples
+    --------
+    >>> load_bytes(b"A,B\n1,x\n2,y\n", "table.csv", "muenster").frame.dtypes
+    [Int64, String]
+    """
+    return _not_empty(source_of_file(name).read(content, name, owner, reading), owner)
+
+
+def scan(source: Any, owner: str, reading: Reading = _FOUND_OUT) -> pl.LazyFrame:
+    """The same table as :func:`load`, lazily, so that what is asked of it can be computed without holding all of it.
+
+    Sources that can be read in parts (Parquet, lazy frames) are; all others are read first, as :func:`load` does.
+
+    Parameters
+    ----------
+    source, owner, reading
+        As in :func:`load`.
+
+    Returns
+    -------
+    polars.LazyFrame
+
+    Examples
+    --------
+    >>> scan(pl.LazyFrame({"A": [1.5, 2.5]}), "muenster").select(pl.col("A").mean()).collect().item()
+    2.0
+    """
+    module, found, name = _source(source, owner)
+    if hasattr(module, "scan"):
+        lazily: pl.LazyFrame = module.scan(found, name, owner, reading)
+        return lazily
+    return _not_empty(module.read(found, name, owner, reading), owner).frame.lazy()
+
+
+def _source(source: Any, owner: str) -> tuple[Source, Any, str]:
+    """The module that reads it, what the module is given, and what it is called in messages."""
+    if not isinstance(source, str | Path):
+        return source_of_object(source, owner), source, f"the data of {owner!r}"
+    if isinstance(source, str) and (module := source_of_address(source)) is not None:
+        return module, source, source
+    path = Path(source)
+    if path.is_dir() and (folder := source_of_folder()) is not None:
+        return folder, path, str(path)
+    if not path.is_file():
+        raise ReadError(f"The data of {owner!r} should be in {str(path)!r}, but there is no such file.")
+    return source_of_file(str(path)), path, str(path)
+
+
+def _not_empty(loaded: Loaded, owner: str) -> Loaded:
+    if loaded.frame.width == 0 or loaded.frame.height == 0:
+        raise EmptyDataError(
+            f"The data of {owner!r} have {loaded.frame.height} rows and {loaded.frame.width} columns; at least one "
+            f"of each is needed. Leave the site out or check the file."
+        )
+    return loaded

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from consilience.data.checking import SiteFacts, compare
+from consilience.data.checking.comparing import compare
+from consilience.data.checking.site import SiteFacts
 from consilience.data.facts import facts_of
 from consilience.data.finding import Finding
 from consilience.data.infer import declare

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from consilience.data.checking import SiteFacts, compare
+from consilience.data.checking.comparing import compare
 from consilience.data.checking.names import one_letter_apart
-from consilience.data.checking.site import quoted
+from consilience.data.checking.site import SiteFacts, quoted
 from consilience.data.facts import facts_of
 from consilience.data.finding import Asker, Grade
 from consilience.data.infer import declare
@@ -104,16 +104,6 @@ def test_one_value_of_levels_is_a_notice_and_no_code() -> None:
     assert found("constant-here", one, one) == []
 
 
-def test_two_spellings_are_refused_unless_declared() -> None:
-    one, other = {"sex": ["M", "F"] * 50}, {"sex": ["male", "female"] * 50}
-    (finding,) = found("spelling", site("a", one), site("b", other))
-    assert finding.grade is Grade.REFUSED
-    assert 'recode = {"female" = "F", "male" = "M"}' in finding.said(Asker.COMMAND)
-    assert "'recode': {'female': 'F', 'male': 'M'}" in finding.said(Asker.PYTHON)
-    all_four = {"sex": ["F", "M", "female", "male"]}
-    assert found("spelling", site("a", one, all_four), site("b", other, all_four)) == []
-
-
 def test_a_level_of_one_site_is_a_notice_and_a_spelling_is_not_one() -> None:
     (finding,) = found("lonely-level", site("a", {"g": ["p", "q"] * 50}), site("b", {"g": ["p", "r"] * 50, "h": [1.5, 2.5] * 50}))[:1]
     assert "'q'" in finding.words
@@ -127,15 +117,6 @@ def test_levels_with_few_rows_everywhere() -> None:
     assert "'q'" in finding.words
     assert "'r'" not in finding.words
     assert found("rare-level", some, site("b", {"g": ["p"] * 90 + ["q"] * 9})) == []
-
-
-def test_kinds_that_conflict_are_refused_for_variables_in_use_only() -> None:
-    sites = site("a", {"x": [1.5, 2.5] * 50, "y": ["p", "q"] * 50}), site("b", {"x": ["low", "high"] * 50, "y": ["q", "p"] * 50})
-    (finding,) = found("kinds", *sites)
-    assert finding.grade is Grade.REFUSED
-    assert "'x' is continuous at 'a'" in finding.words
-    assert finding.said(Asker.COMMAND).endswith("--kind x=continuous, or --kind x=multinomial.")
-    assert found("kinds", *sites, variables=["y"]) == []
 
 
 def test_variables_of_one_site() -> None:
@@ -163,5 +144,4 @@ def test_four_real_hospitals_have_true_findings_only() -> None:
     frames = {path.stem: pl.read_csv(path, null_values="?") for path in sorted(HEART.glob("*.csv"))}
     sites = [SiteFacts(name, facts_of(frame), declare(frame, name)) for name, frame in frames.items()]
     grave = [finding for finding in compare(sites) if finding.grade is not Grade.NOTICE]
-    assert [(f.code, f.columns, f.sites[:1]) for f in grave if f.code != "kinds"] == [("constant-code", ("chol",), ("switzerland",))]
-    assert {f.columns for f in grave if f.code == "kinds"} <= {("num",)}
+    assert [(f.code, f.columns, f.sites[:1]) for f in grave] == [("constant-code", ("chol",), ("switzerland",))]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from consilience.data.checking.levels import lonely_levels, rare_levels, two_spellings
+from consilience.data.checking.levels import lonely_levels, rare_levels
 from consilience.data.checking.names import near_names
 from consilience.data.checking.scales import constant_here, other_units
-from consilience.data.checking.sharing import kinds_apart, same_facts, twice, unshared
+from consilience.data.checking.sharing import same_facts, twice, unshared
 from consilience.data.checking.site import SiteFacts
 from consilience.data.finding import Finding, Grade
 
@@ -17,7 +17,7 @@ _ORDER = (Grade.REFUSED, Grade.DOUBTFUL, Grade.NOTICE)
 
 
 def compare(sites: Sequence[SiteFacts], variables: Collection[str] | None = None) -> list[Finding]:
-    """What does not fit between sites, the gravest first; by facts alone, so it takes no time.
+    """What looks wrong between sites, the gravest first; by facts alone, so it takes no time.
 
     Parameters
     ----------
@@ -35,8 +35,6 @@ def compare(sites: Sequence[SiteFacts], variables: Collection[str] | None = None
     []
     """
     found = [
-        *kinds_apart(sites, variables),
-        *two_spellings(sites, variables),
         *other_units(sites, variables),
         *constant_here(sites, variables),
         *(f for f in near_names(sites) if variables is None or set(f.columns) & set(variables)),

@@ -10,7 +10,7 @@ from consilience.data.checking.spelling import folded
 from consilience.data.finding import Finding, Grade, Remedy, Step
 from consilience.data.harmonise.analytes import find_analyte
 
-__all__ = ["near_names"]
+__all__ = ["near_names", "one_letter_apart"]
 
 LEAST_LETTERS = 5
 """Shorter names differ by one letter and mean other things: hdl and ldl, sbp and dbp."""
@@ -31,18 +31,19 @@ def near_names(sites: Sequence[SiteFacts]) -> list[Finding]:
     list of Finding
         With the remedy to rename the column that fewer sites have.
     """
-    held = holders(sites)
-    found = []
+    held, found = holders(sites), []
+    plain = {name: folded(name) for name in held}
+    substances = {name: _substance(name) for name in held}
     for one, other in combinations(sorted(held), 2):
         mine, theirs = {s.name for s in held[one]}, {s.name for s in held[other]}
         if mine & theirs:
             continue
-        if folded(one) == folded(other):
+        if plain[one] == plain[other]:
             found.append(_finding(one, other, mine, theirs, Grade.DOUBTFUL, "The names differ by case, spaces or signs only"))
-        elif one_letter_apart(folded(one), folded(other)):
+        elif one_letter_apart(plain[one], plain[other]):
             found.append(_finding(one, other, mine, theirs, Grade.NOTICE, "The names differ by one letter"))
-        elif _substance(one) and _substance(one) == _substance(other):
-            found.append(_finding(one, other, mine, theirs, Grade.NOTICE, f"Both are names for {_substance(one)}"))
+        elif substances[one] and substances[one] == substances[other]:
+            found.append(_finding(one, other, mine, theirs, Grade.NOTICE, f"Both are names for {substances[one]}"))
     return found
 
 

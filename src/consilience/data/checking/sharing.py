@@ -1,47 +1,17 @@
-"""Variables and tables that sites share, or do not: kinds that conflict, variables of one site, the same table twice."""
+"""Variables and tables that sites share, or do not: variables of one site, the same table twice."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 
 from consilience.data.checking.site import SiteFacts, holders, quoted
-from consilience.data.finding import Finding, Grade, Remedy, Step
-from consilience.data.kinds import Kind
+from consilience.data.finding import Finding, Grade
 
-__all__ = ["kinds_apart", "same_facts", "twice", "unshared"]
+__all__ = ["same_facts", "twice", "unshared"]
 
 LEAST_VALUES = 10
 """Different numbers that a column must have for its statistics to tell two tables apart."""
-
-
-def kinds_apart(sites: Sequence[SiteFacts], among: Collection[str] | None = None) -> list[Finding]:
-    """Variables that are of different kinds at different sites, one finding each.
-
-    Parameters
-    ----------
-    sites : sequence of SiteFacts
-    among : collection of str, optional
-        The variables to look at.
-
-    Returns
-    -------
-    list of Finding
-        Refused. A kind that was guessed from a single value gives way, and is no conflict.
-    """
-    found = []
-    for name, held in holders(sites, among).items():
-        firm = [site for site in held if not site.declarations[name].only]
-        kinds: dict[Kind, SiteFacts] = {}
-        for site in firm:
-            kinds.setdefault(site.kind(name), site)
-        if len(kinds) < 2:
-            continue
-        said = [f"{kind.in_words} at {site.name!r} ({site.declarations[name].reason})" for kind, site in kinds.items()]
-        words = f"{name!r} is {', but '.join(said)}."
-        remedies = tuple(Remedy(Step.KIND, name, kind.value) for kind in kinds)
-        found.append(Finding("kinds", Grade.REFUSED, words, (name,), tuple(site.name for site in firm), remedies))
-    return found
 
 
 def unshared(sites: Sequence[SiteFacts]) -> list[Finding]:

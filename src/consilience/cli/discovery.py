@@ -28,8 +28,8 @@ __all__ = ["discovery"]
 @takes_settings(Part.GRAPHS, Part.TESTS, without=("on_dropout",), instead=METHODS)  # files do not vanish
 def discovery(
     files: Annotated[list[Path], typer.Argument(help="One .csv or .parquet file per site, or one study file (.toml).", show_default=False)],
-    settings: Given,
     reading: Read,
+    settings: Given,
     knowledge: Annotated[
         Path | None, typer.Option(help="What is known before the data: tiers, exogenous, required, … (a TOML file).")
     ] = None,

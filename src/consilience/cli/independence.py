@@ -27,8 +27,8 @@ def independence(
     x: Annotated[str, typer.Argument(help="One variable.")],
     y: Annotated[str, typer.Argument(help="The other.")],
     files: Annotated[list[Path], typer.Argument(help="One .csv or .parquet file per site, or one study file (.toml).", show_default=False)],
-    settings: Given,
     reading: Read,
+    settings: Given,
     given: Annotated[
         list[str] | None, typer.Option(help="Conditioning variables, separated by commas. Repeatable.", show_default=False)
     ] = None,

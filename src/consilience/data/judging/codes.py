@@ -31,29 +31,29 @@ def missing_codes(case: Case) -> Finding | None:
     facts = case.facts
     if not facts.holds.is_number or facts.present < ENOUGH_ROWS or facts.low is None:
         return None
-    found, bulk = _listed(facts) if facts.listed else _spikes(facts)
+    found, bulk, kept = _listed(facts) if facts.listed else _spikes(facts)
     if not found:
         return None
     shown = ", ".join(f"{code:g} in {counted(rows, 'row')}" for code, rows in found)
     words = f"has {shown}, {bulk}: {'does it' if len(found) == 1 else 'do they'} stand for 'missing'?"
-    return case.finding("missing-code", Grade.DOUBTFUL, words, *(_remedy(case, code) for code, _ in found))
+    return case.finding("missing-code", Grade.DOUBTFUL, words, *(_remedy(case, code, kept) for code, _ in found))
 
 
-def _remedy(case: Case, code: float) -> Remedy:
+def _remedy(case: Case, code: float, kept: str) -> Remedy:
     # a zero is a value of other columns, so it is not made missing everywhere
-    return case.remedy(Step.RANGE, "lowest, highest") if code == 0 else case.remedy(Step.MISSING, f"{code:g}")
+    return case.remedy(Step.RANGE, kept) if code == 0 else case.remedy(Step.MISSING, f"{code:g}")
 
 
-def _listed(facts: ColumnFacts) -> tuple[list[tuple[float, int]], str]:
+def _listed(facts: ColumnFacts) -> tuple[list[tuple[float, int]], str, str]:
     """Where every value was counted: codes that lie further from all other values than these are wide, or stick out of a tail."""
     # a zero among few values is a grade or a no; among many it may be a measurement that was not made
     usual = {level_label(code) for code in (*CODES, *_SMALL) if code or facts.distinct > FEW_VALUES}
     others = sorted(float(label) for label in facts.counts if label not in usual)
     if not others:
-        return [], ""
+        return [], "", ""
     low, high = others[0], others[-1]
     found = [(code, rows) for code, rows in _counted(facts) if _apart(facts, code, rows, low, high)]
-    return found, f"outside all other values ({low:g} to {high:g})"
+    return found, f"outside all other values ({low:g} to {high:g})", f"{low:g}, {high:g}"
 
 
 def _counted(facts: ColumnFacts) -> list[tuple[float, int]]:
@@ -72,11 +72,11 @@ def _apart(facts: ColumnFacts, code: float, rows: int, low: float, high: float) 
     return rows > 1 and _far(facts, code) and (gap >= 0.25 * (high - low) or rows >= OFTEN * facts.present / facts.distinct)
 
 
-def _spikes(facts: ColumnFacts) -> tuple[list[tuple[float, int]], str]:
+def _spikes(facts: ColumnFacts) -> tuple[list[tuple[float, int]], str, str]:
     """Where values are too many to be counted: codes that are far, and much more frequent than a value is."""
     often = max(2.0, OFTEN * facts.present / facts.distinct)
     found = [(code, rows) for code, rows in facts.spikes if rows >= often and _far(facts, code)]
-    return found, f"far from the median ({facts.median:g})"
+    return found, f"far from the median ({facts.median:g})", "lowest, highest"
 
 
 def _far(facts: ColumnFacts, code: float) -> bool:

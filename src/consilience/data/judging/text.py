@@ -77,7 +77,7 @@ def too_many_levels(case: Case) -> Finding | None:
     facts = case.facts
     if facts.text is None or facts.categories:
         return None
-    remedies = case.remedy(Step.RECODE, "'old' = 'new', …"), case.remedy(Step.DROP), case.remedy(Step.KIND, "multinomial")
+    remedies = case.remedy(Step.RECODE, "'old' = 'new', …"), case.remedy(Step.VARIABLES, "…"), case.remedy(Step.KIND, "multinomial")
     about = "" if facts.exact else "about "
     if facts.distinct > MOST_LEVELS:
         words = f"has {about}{facts.distinct} levels; more than {MOST_LEVELS} are no variable unless somebody declares it."

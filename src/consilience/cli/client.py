@@ -14,8 +14,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from consilience.cli.check import show_findings
 from consilience.cli.optional import need_service
 from consilience.data.errors import ReadError
+from consilience.data.finding import Grade
 from consilience.federation import Client
 from consilience.federation.site.ledger import printable
 from consilience.secagg import fingerprint_text
@@ -115,10 +117,20 @@ def run(
         min_cell=settings.min_cell,
         rare_levels=settings.rare_levels,
     )
+    _say_check(client)
     if dry_run:
         _dry_run(client, folder, settings)
     else:
         _run(client, folder, settings, peers)
+
+
+def _say_check(client: Client) -> None:
+    """What looks wrong in the site's own table, before anything is asked or sent."""
+    grave = [finding for finding in client.findings if finding.grade is not Grade.NOTICE]
+    console = Console(stderr=True)
+    if grave:
+        console.print(f"Look at the table of {escape(repr(client.name))} (consilience check shows all of it):", highlight=False)
+        show_findings(grave, console)
 
 
 def _pair(option: str, text: str) -> tuple[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from consilience.data.finding import Asker, Grade
 from consilience.errors import (
     ConsilienceError,
     DataError,
@@ -64,6 +65,9 @@ class Site:
     :meth:`handle` raises ends the agent; what is only refused goes back to the server in words. ``failure`` says to the owner why the site
     has declined.
     """
+
+    asker = Asker.COMMAND
+    """Who reads what is doubtful about the data, before agreeing."""
 
     def __init__(self, client: Client, folder: StudyFolder, ask: Ask, peers: Mapping[str, str] | None = None, tell: Ask = _nobody) -> None:
         self._client, self._folder, self._ask, self._tell = client, folder, ask, tell
@@ -209,4 +213,5 @@ class Site:
             [] if held in contract.datasets else [f"This site measures {', '.join(held)}, which is not among the study's variable sets."]
         )
         beyond = sorted(set(self._client.declarations) - set(contract.schema))
+        found += [f.said(self.asker) for f in self._client.findings if f.grade is Grade.DOUBTFUL and set(f.columns) & set(contract.schema)]
         return [*found, *([f"Columns that the study does not use, and that stay untouched: {', '.join(beyond)}."] if beyond else [])]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from consilience.data.facts import ColumnFacts, facts_of
+from consilience.data.facts import ColumnFacts
 from consilience.data.finding import Asker, Finding, Grade, Remedy, Step
 from consilience.data.schema import Declaration
 from consilience.errors import RefusalError
@@ -80,8 +80,7 @@ def _line(d: DeclaredVariable) -> str:
 
 def untold(client: Client) -> list[Finding]:
     """What must not be told of a site's variables, refused with the ways out; empty if there is nothing of the kind."""
-    facts = facts_of(client.frame.select(list(client.declarations)))
-    found = (_refusal(d, facts[name], client.min_cell) for name, d in client.declarations.items())
+    found = (_refusal(d, client.facts[name], client.min_cell) for name, d in client.declarations.items())
     return [finding for finding in found if finding is not None]
 
 

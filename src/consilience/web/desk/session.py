@@ -17,6 +17,7 @@ from typing import Any
 
 import httpx
 
+from consilience.data.finding import Asker
 from consilience.errors import ConsilienceError
 from consilience.federation import Client
 from consilience.federation.site.ledger import Ledger
@@ -61,6 +62,7 @@ class _AppSite(Site):
     """A site that lets its owner's pages see which contract is being asked about, and its ledger."""
 
     proposed: Offer | None = None
+    asker = Asker.PAGE
 
     def handle(self, message: Any) -> Any:
         if isinstance(message, Proposal):

@@ -33,7 +33,7 @@ class Hospitals:
 
 
 def write_hospitals(folder: Path, rows: int = 1800) -> Hospitals:
-    """Münster's file has numbers of patients and dates in it, Marburg's is separated by semicolons, Mainz' is not in its folder and has
+    """Münster's file has numbers of patients and dates in it, Marburg's last row was cut off, Mainz' is not in its folder and has
     levels written another way.
     """
     made = synthetic_tables(rows)
@@ -50,7 +50,7 @@ def write_hospitals(folder: Path, rows: int = 1800) -> Hospitals:
     ]
     frames["muenster"].with_columns(more).write_csv(paths["muenster"])
     whole = frames["marburg"].write_csv()
-    paths["marburg"].write_text(whole.replace(",", ";"), encoding="utf-8")
+    paths["marburg"].write_text(whole + "61.5,1", encoding="utf-8")
     spelled = {"none": "None given", "ace inhibitor": "ACE inhibitor", "beta blocker": "Beta blocker", "calcium blocker": "calcium blocker"}
     frames["mainz"].with_columns(pl.col("drug").replace_strict(spelled), pl.col("stroke").replace_strict({0: "no", 1: "yes"})).write_csv(
         paths["mainz"]

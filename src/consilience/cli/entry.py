@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from consilience.data.finding import Asker
 from consilience.errors import ConsilienceError
 
 __all__ = ["main"]
@@ -48,11 +49,9 @@ def _say(words: str) -> None:
 
 def _words_of(error: ConsilienceError) -> list[str]:
     """What is wrong, with ways out that are options: somebody at a terminal has no use for arguments of Python."""
-    if not error.findings:
-        return [str(error)]
-    from consilience.data.finding import Asker  # noqa: PLC0415
-
-    return [finding.said(Asker.COMMAND) for finding in error.findings]
+    one = getattr(error, "finding", None)
+    findings = error.findings or (() if one is None else (one,))
+    return [finding.said(Asker.COMMAND) for finding in findings] or [str(error)]
 
 
 def _escape(text: str) -> str:

@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from consilience.cli.optional import need_service
-from consilience.data.reading import load
+from consilience.data.sources import load
 from consilience.errors import AccessError, ConsilienceError, OptionError
 from consilience.service.errors import ConfigurationError, UnreachableError
 from consilience.settings.studyfile import read_study
@@ -99,7 +99,7 @@ def create(
     """
     study = read_study(file)
     if study.schema and study.files and not study.datasets:
-        held = (load(path, site).columns for site, path in study.files.items())
+        held = (load(path, site).frame.columns for site, path in study.files.items())
         sets = dict.fromkeys(tuple(sorted(set(names) & set(study.schema))) for names in held)
         study = replace(study, datasets=tuple(names for names in sets if names))
     with _client(server, ca) as client:

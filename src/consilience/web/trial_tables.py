@@ -10,8 +10,8 @@ import polars as pl
 
 from consilience.data.kinds import Kind, Variable
 from consilience.data.profile import TableProfile, profile_table
-from consilience.data.reading import load
 from consilience.data.schema import Schema
+from consilience.data.sources import load
 from consilience.errors import OptionError
 from consilience.settings.studyfile import StudyFile
 from consilience.simulate import mixed_sites
@@ -88,7 +88,7 @@ def own_tables(file: Path) -> TrialTables:
     ...     {name: frame.shape for name, frame in own_tables(file).frames.items()}
     {'muenster': (20, 2), 'marburg': (20, 2), 'mainz': (20, 2)}
     """
-    whole = load(file, "the trial")
+    whole = load(file, "the trial").frame
     profile = profile_table(whole)
     variables = [c.name for c in profile.columns if c.usable and not {sign.code for sign in c.signs} & set(NO_VARIABLE)]
     if len(variables) < 2 or whole.height < len(SITES) * 10:

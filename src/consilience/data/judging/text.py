@@ -63,7 +63,9 @@ def no_numbers(case: Case, kind: str) -> Finding | None:
         return None
     words = [value for value, _ in text.odd]
     said = f"is declared {kind} but holds {named(words)}."
-    return case.finding("no-number", Grade.REFUSED, said, *_remedies(case, text)[1][:3], case.remedy(Step.KIND, "multinomial"))
+    return case.finding(
+        "no-number", Grade.REFUSED, said, *dict.fromkeys((*_remedies(case, text)[1], case.remedy(Step.KIND, "multinomial")))
+    )
 
 
 def too_many_levels(case: Case) -> Finding | None:

@@ -4,9 +4,10 @@ Every source gives the same thing, a :class:`Loaded`: a typed table, what was fo
 guessing. Nothing here decides what a column *is*; that is judged from its values, in the same way wherever they came from.
 """
 
+from consilience.data.sources.columns import typed, typed_text
 from consilience.data.sources.loaded import Loaded
 from consilience.data.sources.loading import load, load_bytes, scan
 from consilience.data.sources.options import Reading
 from consilience.data.sources.registry import SUFFIXES, suffix_of
 
-__all__ = ["SUFFIXES", "Loaded", "Reading", "load", "load_bytes", "scan", "suffix_of"]
+__all__ = ["SUFFIXES", "Loaded", "Reading", "load", "load_bytes", "scan", "suffix_of", "typed", "typed_text"]

@@ -155,15 +155,14 @@ def type_column(text: pl.Series, reading: Reading = _FOUND_OUT) -> TypedColumn:
     >>> found.column.dtype, found.findings[0].code
     (String, 'decimal-mark')
     """
-    name, text = text.name, text.alias("value").str.strip_chars()
-    counts = text.drop_nulls().value_counts().sort("count", "value", descending=[True, False])
+    name = text.name
+    text, counts = _counts(text.alias("value"))
     missing = is_missing(pl.col("value"), reading.missing)
     gone, rest = counts.filter(missing), counts.filter(~missing)
     words, values = rest.filter(is_word(pl.col("value"))), rest.filter(~is_word(pl.col("value")))
     ways = fitting(values["value"], reading) if values.height else []
-    if ways and not (codes := values.filter(is_code(pl.col("value")))).is_empty() and ways == [Marks(ways[0].decimal)]:
-        if values.select(pl.col("value").str.contains(r"^[+-]?\d+$").all()).item():
-            return _as_text(name, text, gone, (said_codes(name, codes["value"][0]),))
+    if ways and (code := _code(values["value"])):
+        return _as_text(name, text, gone, (said_codes(name, code),))
     if len(ways) == 1 or (ways and ways[0] == Marks()):
         return _as_number(name, text, pl.concat([gone, words]), ways, values["value"], reading)
     if not rest.height:
@@ -171,6 +170,20 @@ def type_column(text: pl.Series, reading: Reading = _FOUND_OUT) -> TypedColumn:
     given = Marks(reading.decimal, reading.thousands or "") if reading.decimal else None
     found = said_ambiguous(name, values["value"].head(3).to_list()) if ways else mostly_numbers(name, values, given)
     return _as_text(name, text, gone, (found,) if found else ())
+
+
+def _counts(text: pl.Series) -> tuple[pl.Series, pl.DataFrame]:
+    """The column without spaces around its values, and its values with their rows, the most frequent first."""
+    counts = text.to_frame().group_by("value").agg(pl.len().alias("count")).drop_nulls()
+    if (counts["value"].str.strip_chars() != counts["value"]).any():  # rarely: a column is not copied for nothing
+        return _counts(text.str.strip_chars())
+    return text, counts.sort("count", "value", descending=[True, False])
+
+
+def _code(values: pl.Series) -> str:
+    """An example of digits behind a zero, if all values are digits; else nothing."""
+    codes = values.filter(values.to_frame().select(is_code(pl.col("value"))).to_series())
+    return codes[0] if codes.len() and values.str.contains(r"^[+-]?\d+$").all() else ""
 
 
 def _as_number(name: str, text: pl.Series, gone: pl.DataFrame, ways: list[Marks], values: pl.Series, reading: Reading) -> TypedColumn:

@@ -18,7 +18,7 @@ from consilience.data.finding import Finding, Grade, Remedy, Step
 from consilience.data.sources.options import Reading
 from consilience.errors import OptionError
 
-__all__ = ["Dialect", "dialect_of"]
+__all__ = ["NONE", "Dialect", "dialect_of"]
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 NONE = "\x1f"
@@ -113,7 +113,7 @@ def dialect_of(sample: str, name: str, reading: Reading, *, whole: bool = True) 
 
 
 def _one(option: str, mark: str) -> str:
-    """One character, which polars can take; \\t may be written so."""
+    """One character, which polars can take; a tab may be written as a word."""
     mark = "\t" if mark in ("\\t", "tab") else mark
     if len(mark.encode()) != 1 and not (option == "quote" and not mark):
         raise OptionError(f"{option} must be one character of ASCII; got {mark!r}.")
@@ -133,7 +133,7 @@ def _records(body: str, separator: str, quote: str, *, whole: bool) -> tuple[lis
     """The first rows, the header included and blank lines not; and the lines that the header ends at."""
     options = {"quotechar": quote} if quote else {"quotechar": None, "quoting": csv.QUOTE_NONE}
     lines = _Counted(body)
-    reader = csv.reader(lines, delimiter=separator, skipinitialspace=separator != " ", **options)  # type: ignore[arg-type]
+    reader = csv.reader(lines, delimiter=separator, skipinitialspace=separator != " ", **options)
     rows: list[list[str]] = []
     above = 0
     for row in islice(reader, RECORDS):

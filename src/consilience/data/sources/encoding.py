@@ -120,7 +120,8 @@ def _legacy(source: Path | bytes, name: str) -> Encoding:
         if not example and (word := _HIGH.search(block)) is not None:
             example = _word_around(block, word.start())
         last = block[-1:]
-    words = f"{name!r} is not UTF-8 and has no mark that says what it is; it is read as {LEGACY}, which makes {_as(example, LEGACY)!r} of a word."
+    read = f"it is read as {LEGACY}, which makes {_as(example, LEGACY)!r} of a word"
+    words = f"{name!r} is not UTF-8 and has no mark that says what it is; {read}."
     notice = Finding("encoding", Grade.NOTICE, words, remedies=(Remedy(Step.ENCODING, value=OTHERS[0]),))
     return Encoding(LEGACY, f"encoding {LEGACY}, since it is not UTF-8", (notice,))
 

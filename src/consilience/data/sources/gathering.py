@@ -86,15 +86,14 @@ def gathered(tables: Tables, names: list[str], reading: Reading) -> Loaded:
         place: _finished(column, names[place]) for place, column in enumerate(columns) if column.marks is not None and not column.failed
     }
     texts = {place: _joined(column, names[place]) for place, column in enumerate(columns) if column.marks is None}
-    for column in columns:
-        column.parts.clear()
     again = [place for place in range(len(columns)) if place not in typed and place not in texts]
     texts |= _read_again(tables, again, names)
-    typed |= {place: type_column(text, reading) for place, text in texts.items()}
+    points = [place for place, column in typed.items() if column.marks == Marks() and column.column.dtype == pl.Float64]
+    for place in list(texts):
+        typed[place] = type_column(texts[place], reading)
+        if not typed[place].dotted:  # one at a time: the text is let go
+            del texts[place]
     if any(column.comma for column in typed.values()):  # then points may stand between thousands: those columns are looked at as text
-        points = [
-            place for place, column in typed.items() if place not in texts and column.marks == Marks() and column.column.dtype == pl.Float64
-        ]
         texts |= _read_again(tables, points, names)
         typed |= {place: type_column(texts[place], reading) for place in points}
     places = range(len(columns))
@@ -141,20 +140,23 @@ def _look(column: _Gathering, text: pl.Series, reading: Reading) -> None:
 
 
 def _joined(column: _Gathering, name: str) -> pl.Series:
-    return pl.concat(column.parts, rechunk=True).alias(name)
+    """The parts as one column. They stay where they are: to put them side by side would hold everything twice."""
+    joined = pl.concat(column.parts, rechunk=False).alias(name)
+    column.parts.clear()
+    return joined
 
 
 def _read_again(tables: Tables, places: list[int], names: list[str]) -> dict[int, pl.Series]:
     if not places:
         return {}
-    table = pl.concat(tables(places), rechunk=True)
+    table = pl.concat(tables(places), rechunk=False)
     return {place: table[str(place)].alias(names[place]) for place in places}
 
 
 def _finished(column: _Gathering, name: str) -> TypedColumn:
     dtype = pl.Int64 if all(part.dtype == pl.Int64 for part in column.parts) else pl.Float64
-    joined = pl.concat([part.cast(dtype) for part in column.parts], rechunk=True).alias(name)
-    column.parts.clear()
+    column.parts = [part.cast(dtype) for part in column.parts]
+    joined = _joined(column, name)
     words = pl.DataFrame({"word": list(column.emptied)}, schema={"word": pl.String})
     said = set(words.filter(~is_missing(pl.col("word")))["word"])
     findings = (said_missing(name, {word: n for word, n in column.emptied.items() if word in said}),) if said else ()

@@ -14,8 +14,8 @@ __all__ = ["mostly_numbers", "said_ambiguous", "said_codes", "said_dotted", "sai
 SHOWN = 5
 """Values that a message names."""
 FEW_UNITS, MANY_NUMBERS, NEARLY_ALL = 3, 10, 0.9
-"""Numbers with a unit or a sign behind or before each are numbers if at most so many different ones do for more than so many numbers, and so
-large a share of the rows; ``1 - mild``, ``2 - severe`` are levels."""
+"""Numbers with a unit or a sign behind or before each are numbers if at most so many different ones do for more than so many numbers, and
+so large a share of the rows; ``1 - mild``, ``2 - severe`` are levels."""
 _DECORATED = rf"^([<>≤≥~≈=±]*)\s*(?:{NUMBER})\s*([^\d\s].*)?$"
 
 
@@ -57,8 +57,8 @@ def said_ambiguous(column: str, examples: list[str]) -> Finding:
     <Grade.REFUSED: 'refused'>
     """
     words = (
-        f"{column!r} holds {_quoted(examples)}: every comma has exactly three digits behind it, so it may be the decimal mark or stand between "
-        f"thousands. The column is left as text."
+        f"{column!r} holds {_quoted(examples)}: every comma has exactly three digits behind it, so it may be the decimal mark or stand "
+        f"between thousands. The column is left as text."
     )
     remedies = (Remedy(Step.DECIMAL, value=","), Remedy(Step.THOUSANDS, value=","))
     return Finding("decimal-mark", Grade.REFUSED, words, (column,), remedies=remedies)

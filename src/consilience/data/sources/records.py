@@ -137,7 +137,7 @@ def _carefully(data: bytes, dialect: Dialect, name: str, line: int, only: list[i
     """Rows by Python's reader, which takes quotes within a field and spaces before one as they are, and knows its line."""
     options = {"quotechar": dialect.quote} if dialect.quote else {"quotechar": None, "quoting": csv.QUOTE_NONE}
     text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="")
-    reader = csv.reader(text, delimiter=dialect.separator, strict=True, skipinitialspace=dialect.separator != " ", **options)  # type: ignore[arg-type]
+    reader = csv.reader(text, delimiter=dialect.separator, strict=True, skipinitialspace=dialect.separator != " ", **options)
     width, start = len(dialect.names), 0
     found: list[list[str]] = []
     try:
@@ -149,8 +149,8 @@ def _carefully(data: bytes, dialect: Dialect, name: str, line: int, only: list[i
                 found.append(row or [""])
     except csv.Error as error:
         raise ReadError(
-            f"Line {line + start} of {name!r} cannot be read: {error}. A quote within a quoted field is written twice, and every quote that "
-            f"is opened is closed."
+            f"Line {line + start} of {name!r} cannot be read: {error}. A quote within a quoted field is written twice, and every quote "
+            f"that is opened is closed."
         ) from error
     columns = list(range(width)) if only is None else only
     yield pl.DataFrame(

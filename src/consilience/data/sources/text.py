@@ -10,7 +10,7 @@ import polars as pl
 
 from consilience.data.errors import ReadError
 from consilience.data.sources.content import recoded, unpacked
-from consilience.data.sources.dialect import dialect_of
+from consilience.data.sources.dialect import NONE, dialect_of
 from consilience.data.sources.encoding import encoding_of
 from consilience.data.sources.gathering import gathered
 from consilience.data.sources.loaded import Loaded
@@ -20,7 +20,7 @@ from consilience.data.sources.records import tables
 __all__ = ["read"]
 
 SAMPLE = 1 << 18
-"""Characters that the layout is found out from."""
+"""Bytes that the layout is found out from."""
 
 
 def read(source: Path | bytes, name: str, owner: str, reading: Reading) -> Loaded:
@@ -62,24 +62,41 @@ def read(source: Path | bytes, name: str, owner: str, reading: Reading) -> Loade
 
 def _read(source: Path | bytes, name: str, reading: Reading) -> Loaded:
     encoding = encoding_of(source, name, reading)
-    first = next(iter(recoded(source, encoding.name, name)), b"")
-    returns = b"\r" in first and b"\n" not in first
-    sample = _lines(first, returns=returns).decode(errors="ignore")
-    dialect = dialect_of(sample[:SAMPLE], name, reading, whole=len(sample) <= SAMPLE)
+    head = _head(recoded(source, encoding.name, name))
+    returns = b"\r" in head and b"\n" not in head
+    sample = _lines(head[:SAMPLE], returns=returns).decode(errors="ignore")
+    dialect = dialect_of(sample, name, reading, whole=len(head) <= SAMPLE)
 
     def texts(only: list[int] | None) -> Iterator[pl.DataFrame]:
         blocks = (_lines(block, returns=returns) for block in recoded(source, encoding.name, name))
         return tables(blocks, dialect, name, only)
 
-    loaded = _named(gathered(texts, list(dialect.names), reading), name)
+    loaded = _named(gathered(texts, _apart(dialect.names), reading), name)
     about = (*dialect.about, encoding.said, *(("lines end with a return",) if returns else ()), *loaded.about)
     return replace(loaded, about=about, findings=(*encoding.findings, *loaded.findings))
 
 
+def _head(blocks: Iterator[bytes]) -> bytes:
+    """The beginning of a file: more than is looked at, or all of it."""
+    head = b""
+    for block in blocks:
+        head += block
+        if len(head) > SAMPLE:
+            break
+    return head
+
+
+def _apart(names: tuple[str, ...]) -> list[str]:
+    """Names that differ: those of several columns without one are separators, which no name of a column is, until they are looked at."""
+    nameless = [place for place, name in enumerate(names) if not name]
+    return list(names) if len(nameless) < 2 else [name or NONE * (place + 1) for place, name in enumerate(names)]
+
+
 def _named(loaded: Loaded, name: str) -> Loaded:
-    """The table without columns that have neither a name nor a value: separators at the ends of rows. One without a name may be an index."""
+    """The table without columns that have neither a name nor a value: separators at the ends of rows. One nameless column is an index."""
     frame = loaded.frame
-    kept = [column for column in frame.iter_columns() if column.name or column.null_count() < column.len()]
+    columns = [column.alias(column.name.strip(NONE)) for column in frame.iter_columns()]
+    kept = [column for column in columns if column.name or column.null_count() < column.len()]
     if len([column for column in kept if not column.name]) > 1:
         raise ReadError(f"{name!r} has two columns without a name; every column needs a name of its own.")
     if len(kept) == frame.width or frame.is_empty():

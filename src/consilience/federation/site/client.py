@@ -206,7 +206,19 @@ class Client:
         return known if known.standing.usable else judge(self.facts[name], variable.kind, variable.levels or None, owner=self.name)
 
     def columns_for(self, schema: Schema, cluster: str | None = None) -> pl.DataFrame:
-        """The columns that a study uses, and the one that marks clusters."""
+        """The columns that a study uses, and the one that marks clusters.
+
+        Parameters
+        ----------
+        schema
+            The study's variables.
+        cluster
+            The column that marks clusters, if there is one.
+
+        Returns
+        -------
+        polars.DataFrame
+        """
         used = self.held(schema) | ({cluster} & set(self.frame.columns) if cluster is not None else set())
         return self.frame.select(pl.nth(i) for i, name in enumerate(self.frame.columns) if name in used)
 
@@ -277,7 +289,7 @@ class Client:
         """
         for name, d in self.declarations.items():
             if name in schema and d.declared_kind and d.variable.kind is not schema[name].kind:
-                words = f"{self.name!r} declares {name!r} as {d.variable.kind.value}, the study as {schema[name].kind.value}."
+                words = f"{self.name!r} declares {name!r} as {d.variable.kind.value}, the study's schema as {schema[name].kind.value}."
                 way = Remedy(Step.KIND, name, schema[name].kind.value)
                 raise error_of(KindConflictError, Finding("kind-conflict", Grade.REFUSED, words, (name,), (self.name,), (way,)))
         record = self.record if ledger is None else ledger

@@ -13,7 +13,7 @@ from consilience.data.errors import ReadError
 from consilience.data.kinds import level_label, sort_levels
 from consilience.data.parquet_size import parquet_size
 from consilience.data.profile import ColumnProfile, profile_column
-from consilience.data.reading import load, load_bytes, typed
+from consilience.data.sources import SUFFIXES, load, load_bytes, suffix_of, typed
 
 __all__ = ["MOST_BYTES", "Decision", "SiteTable", "labels_in", "listed_files", "read_file", "read_upload_bytes", "respelled"]
 
@@ -22,7 +22,6 @@ MOST_BYTES = 1 << 30
 MOST_CELLS = 200_000_000
 MOST_UNPACKED = 4 << 30
 MOST_FILES = 500
-SUFFIXES = (".csv", ".parquet")
 MOST_LABELS, MOST_ODD = 200, 60
 """Labels that a form has a line for; and where a column is nearly all numbers, those that are none."""
 MOST_NUMBERS = 20
@@ -47,7 +46,7 @@ class Decision:
 def listed_files(folder: Path) -> list[Path]:
     """The tables in a folder, by name."""
     try:
-        found = [path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES and path.is_file() and not path.name.startswith(".")]
+        found = [path for path in folder.iterdir() if suffix_of(path.name) in SUFFIXES and path.is_file() and not path.name.startswith(".")]
     except OSError:
         return []
     return sorted(found, key=lambda path: path.name.casefold())[:MOST_FILES]
@@ -61,14 +60,14 @@ def read_file(path: Path) -> pl.DataFrame:
     if path.suffix.lower() == ".parquet" and length:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             _check_parquet(content, path.name)
-    return load(path, "this site")
+    return load(path, "this site").frame
 
 
 def read_upload_bytes(content: bytes, name: str) -> pl.DataFrame:
     """A table from an upload."""
     if name.lower().endswith(".parquet"):
         _check_parquet(content, name)
-    return load_bytes(content, name, "this site")
+    return load_bytes(content, name, "this site").frame
 
 
 def _check_parquet(content: bytes | mmap.mmap, name: str) -> None:

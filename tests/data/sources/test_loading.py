@@ -13,7 +13,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from consilience.data.errors import EmptyDataError, ReadError
-from consilience.data.reading import MISSING, load, ordered_columns
+from consilience.data.sources import load, scan
+from consilience.data.sources.missing import MISSING
 from consilience.errors import DataError
 
 Write = Callable[..., Path]
@@ -32,7 +33,7 @@ def write(tmp_path: Path) -> Write:
 
 
 def read(path: Path | str) -> dict[str, list[Any]]:
-    return load(path, "muenster").to_dict(as_series=False)
+    return load(path, "muenster").frame.to_dict(as_series=False)
 
 
 PLAIN = {"A": [1, 2], "B": ["x", "y"]}
@@ -88,7 +89,7 @@ def test_spellings_of_booleans(write: Write, yes: str, no: str) -> None:
 )
 def test_a_column_is_the_narrowest_type_that_holds_every_value(write: Write, values: list[str], dtype: pl.DataType) -> None:
     """Also where the value that decides comes after thousands of others."""
-    column = load(write("\n".join(["A", *values])), "muenster")["A"]
+    column = load(write("\n".join(["A", *values])), "muenster").frame["A"]
     assert column.dtype == dtype
     assert column.null_count() == 0
 
@@ -106,34 +107,29 @@ def test_a_column_may_be_called_as_it_likes(write: Write) -> None:
     assert read(write("was_duplicated_once,B\n1,2\n")) == {"was_duplicated_once": [1], "B": [2]}
 
 
-@pytest.mark.parametrize("content", ["A;B\n1;2\n", "A\tB\n1\t2\n", "A;B\n1,5;2\n", '"A";"B"\n"x";"y"\n'])
-def test_a_file_that_is_not_separated_by_commas(write: Write, content: str) -> None:
-    """Also where decimal commas make it look as if it were."""
-    with pytest.raises(ReadError, match="commas"):
-        load(write(content), "muenster")
-
-
 @pytest.mark.parametrize("content", ["", "\n", "\ufeff", "A,B\n", "A,B"])
 def test_a_file_without_rows(write: Write, content: str) -> None:
     with pytest.raises(EmptyDataError, match="at least one"):
         load(write(content), "muenster")
 
 
-def test_a_row_with_more_fields_than_the_header(write: Write) -> None:
-    with pytest.raises(ReadError, match=r"site\.csv"):
-        load(write("A,B\n1,2\n3,4,5\n"), "muenster")
-
-
-def test_what_a_short_row_lacks_is_missing(write: Write) -> None:
-    assert read(write("A,B\n1,2\n3\n")) == {"A": [1, 3], "B": [2, None]}
+@pytest.mark.parametrize(
+    ("content", "words"), [("A,B\n1,2\n3,4,5\n", "3 fields"), ("A,B\n1,2\n3\n", "1 field,"), ('A,B\n"x\ny",2\n\n3\n', "Line 5")]
+)
+def test_a_row_with_more_or_fewer_fields_than_the_header(write: Write, content: str, words: str) -> None:
+    """A row that was broken in two would otherwise be two rows, and the values of one would stand under the other's names."""
+    with pytest.raises(ReadError, match=rf"Line \d of .*site\.csv.*{words}|{words}.*site\.csv"):
+        load(write(content), "muenster")
 
 
 @pytest.mark.parametrize("content", ["A,B\n1,2\n\n", "A,B\n\n1,2\n", "A,B\n1,2\n\r\n\r\n"])
 def test_blank_lines_hold_no_values(write: Write, content: str) -> None:
-    assert load(write(content), "muenster").drop_nulls().rows() == [(1, 2)]
+    assert load(write(content), "muenster").frame.rows() == [(1, 2)]
 
 
-@pytest.mark.parametrize("content", ["A,B\n1,2\n3,4,5\n", 'A,B\n"1,2\n3,4\n', b"A\nM\xfcnster\n"], ids=["ragged", "open quote", "latin-1"])
+@pytest.mark.parametrize(
+    "content", ["A,B\n1,2\n3,4,5\n", 'A,B\n"1,2\n3,4\n', b"A,B\nM\x81nster,1\n"], ids=["ragged", "open quote", "code page"]
+)
 def test_a_broken_file_is_one_line_that_names_it(write: Write, content: str | bytes) -> None:
     """And in words of ours, not in advice on the parameters of a library the reader does not call."""
     with pytest.raises(ReadError, match=r"site\.csv") as caught:
@@ -165,9 +161,9 @@ def test_a_path_without_a_file(tmp_path: Path, name: str) -> None:
     assert str(tmp_path) in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["site.txt", "site.xlsx", "site"])
+@pytest.mark.parametrize("name", ["site.docx", "site.csv.zip", "site"])
 def test_a_suffix_that_says_nothing(write: Write, name: str) -> None:
-    with pytest.raises(ReadError, match=r"\.csv or \.parquet"):
+    with pytest.raises(ReadError, match=r"must end in one of \.csv, .*\.parquet"):
         load(write("A\n1\n", name), "muenster")
 
 
@@ -193,7 +189,7 @@ FRAME = pl.DataFrame(
 
 def test_parquet_round_trip(tmp_path: Path) -> None:
     FRAME.write_parquet(tmp_path / "site.parquet")
-    assert_frame_equal(load(tmp_path / "site.parquet", "muenster"), FRAME, categorical_as_str=True)
+    assert_frame_equal(load(tmp_path / "site.parquet", "muenster").frame, FRAME, categorical_as_str=True)
 
 
 @pytest.mark.parametrize("content", ["", "A,B\n1,2\n"])
@@ -203,8 +199,8 @@ def test_a_parquet_file_that_is_none(write: Write, content: str) -> None:
 
 
 def test_polars_frames_are_taken_as_they_are() -> None:
-    assert_frame_equal(load(FRAME, "muenster"), FRAME)
-    assert_frame_equal(load(FRAME.lazy(), "muenster"), FRAME)
+    assert_frame_equal(load(FRAME, "muenster").frame, FRAME)
+    assert_frame_equal(load(FRAME.lazy(), "muenster").frame, FRAME)
 
 
 @pytest.mark.parametrize(
@@ -230,7 +226,7 @@ def test_polars_frames_are_taken_as_they_are() -> None:
     ids=str,
 )
 def test_pandas_columns(column: Any, dtype: pl.DataType, values: list[Any]) -> None:
-    read = load(pd.DataFrame({"A": column}), "muenster")["A"]
+    read = load(pd.DataFrame({"A": column}), "muenster").frame["A"]
     assert read.dtype == dtype
     assert read.to_list() == values
 
@@ -240,23 +236,23 @@ def test_pandas_columns(column: Any, dtype: pl.DataType, values: list[Any]) -> N
 )
 def test_categories_of_numbers_are_labelled_as_the_numbers_are(categories: list[Any], labels: list[str]) -> None:
     """``1``, ``1.0`` and ``True`` at three sites mean one level, also inside a pandas category."""
-    assert load(pd.DataFrame({"A": pd.Categorical(categories)}), "muenster")["A"].to_list() == labels
+    assert load(pd.DataFrame({"A": pd.Categorical(categories)}), "muenster").frame["A"].to_list() == labels
 
 
 def test_ordered_categories() -> None:
     frame = pd.DataFrame({"A": pd.Categorical(["x"], ordered=True), "B": pd.Categorical(["x"]), "C": ["x"]})
-    assert ordered_columns(frame) == {"A"}
-    assert ordered_columns(FRAME) == ordered_columns(FRAME.lazy()) == ordered_columns("site.csv") == frozenset()
+    assert load(frame, "muenster").ordered == {"A"}
+    assert load(FRAME, "muenster").ordered == load(FRAME.lazy(), "muenster").ordered == frozenset()
 
 
 def test_the_index_of_a_pandas_frame_does_not_matter() -> None:
     frame = pd.DataFrame({"A": [1, 2, 3], "B": [1.5, 2.5, 3.5]})
     shuffled = frame.set_index(pd.Index([7, 7, 3]))
-    assert_frame_equal(load(shuffled, "muenster"), load(frame, "muenster"))
+    assert_frame_equal(load(shuffled, "muenster").frame, load(frame, "muenster").frame)
 
 
 def test_column_names_of_a_pandas_frame_become_text() -> None:
-    assert load(pd.DataFrame({0: [1], "B": [2]}), "muenster").columns == ["0", "B"]
+    assert load(pd.DataFrame({0: [1], "B": [2]}), "muenster").frame.columns == ["0", "B"]
 
 
 @pytest.mark.parametrize("names", [["A", "A"], [1, "1"]])
@@ -278,5 +274,16 @@ def test_empty_frames(empty: Any) -> None:
 
 @pytest.mark.parametrize("thing", [None, 3, {"A": [1]}, [[1]], np.zeros((2, 2)), pl.Series([1]), pd.Series([1]), b"site.csv"], ids=type)
 def test_what_is_no_frame(thing: Any) -> None:
-    with pytest.raises(ReadError, match=rf"'muenster'.*\.csv or \.parquet.*{type(thing).__name__}"):
+    with pytest.raises(ReadError, match=rf"'muenster'.*\.csv, .*\.parquet.*{type(thing).__name__}"):
         load(thing, "muenster")
+
+
+def test_what_can_be_read_in_parts_is_scanned(tmp_path: Path) -> None:
+    FRAME.write_parquet(tmp_path / "site.parquet")
+    assert_frame_equal(scan(tmp_path / "site.parquet", "muenster").collect(), FRAME, categorical_as_str=True)
+    assert_frame_equal(scan(FRAME.lazy(), "muenster").collect(), FRAME)
+    (tmp_path / "site.csv").write_text("A,B\n1,x\n")
+    assert scan(tmp_path / "site.csv", "muenster").select("A").collect().item() == 1
+    (tmp_path / "none.parquet").write_text("A,B\n1,x\n")
+    with pytest.raises(ReadError, match=r"none\.parquet"):
+        scan(tmp_path / "none.parquet", "muenster")

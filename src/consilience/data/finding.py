@@ -7,10 +7,12 @@ arguments, and a page its button.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["Asker", "Finding", "Grade", "Remedy", "Step"]
+__all__ = ["Asker", "Finding", "Grade", "Remedy", "Step", "recoding"]
 
 
 class Grade(StrEnum):
@@ -57,6 +59,7 @@ class Step(StrEnum):
     RECODE = "recode"
     STRIP = "strip"
     UNIT = "unit"
+    FACTOR = "factor"
     RANGE = "range"
     DATE = "date"
 
@@ -75,6 +78,7 @@ _PYTHON = {
     Step.RECODE: "harmonise={{{column!r}: {{'recode': {{{value}}}}}}}",
     Step.STRIP: "harmonise={{{column!r}: {{'strip': {value!r}}}}}",
     Step.UNIT: "harmonise={{{column!r}: {{'unit': {value!r}}}}}",
+    Step.FACTOR: "harmonise={{{column!r}: {{'factor': {value}}}}}",
     Step.RANGE: "harmonise={{{column!r}: {{'range': [{value}]}}}}",
     Step.DATE: "harmonise={{{column!r}: {{'date': {value!r}}}}}",
 }
@@ -92,6 +96,7 @@ _COMMAND = {
     Step.RECODE: "recode = {{{value}}} under [columns.{column!r}] of the site's file (--harmonise site.toml)",
     Step.STRIP: "strip = {value!r} under [columns.{column!r}] of the site's file (--harmonise site.toml)",
     Step.UNIT: "unit = {value!r} under [columns.{column!r}] of the site's file (--harmonise site.toml)",
+    Step.FACTOR: "factor = {value} under [columns.{column!r}] of the site's file (--harmonise site.toml)",
     Step.RANGE: "range = [{value}] under [columns.{column!r}] of the site's file (--harmonise site.toml)",
     Step.DATE: "date = {value!r} under [columns.{column!r}] of the site's file (--harmonise site.toml)",
 }
@@ -109,6 +114,7 @@ _PAGE = {
     Step.RECODE: "respell the levels: {value}",
     Step.STRIP: "read the numbers without {value!r}",
     Step.UNIT: "convert the unit: {value}",
+    Step.FACTOR: "multiply by {value}",
     Step.RANGE: "keep values in the range {value} only",
     Step.DATE: "turn the date into {value}",
 }
@@ -141,7 +147,30 @@ class Remedy:
 
     def said(self, asker: Asker) -> str:
         """The way out, in the words of whoever asked."""
-        return _WORDS[asker][self.step].format(column=self.column, value=self.value)
+        value = _recoded(self.value, asker) if self.step is Step.RECODE else self.value
+        return _WORDS[asker][self.step].format(column=self.column, value=value)
+
+
+def recoding(column: str, levels: Mapping[str, str]) -> Remedy:
+    """The way out of levels that are written in two ways.
+
+    >>> remedy = recoding("sex", {"F": "female"})
+    >>> remedy.said(Asker.PYTHON), remedy.said(Asker.PAGE)
+    ("harmonise={'sex': {'recode': {'F': 'female'}}}", "respell the levels: 'F' as 'female'")
+    """
+    return Remedy(Step.RECODE, column, json.dumps(dict(levels), ensure_ascii=False))
+
+
+def _recoded(value: str, asker: Asker) -> str:
+    """The pairs of a recoding, as each asker writes them; what is no such pairs is said as it is."""
+    try:
+        levels = json.loads(value)
+    except ValueError:
+        return value
+    if asker is Asker.COMMAND:  # JSON's strings are TOML's basic strings
+        return ", ".join(f"{json.dumps(old, ensure_ascii=False)} = {json.dumps(new, ensure_ascii=False)}" for old, new in levels.items())
+    between = ": " if asker is Asker.PYTHON else " as "
+    return ", ".join(f"{old!r}{between}{new!r}" for old, new in levels.items())
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ def codes(found: ColumnProfile) -> list[str]:
         ("visit", [f"{1 + i % 28}.3.2021 14:05" for i in range(40)], ["date"]),
         ("visit", [f"{1 + i % 12}:05" for i in range(40)], ["date"]),
         ("visit", [20210301 + i % 28 for i in range(40)], ["date"]),
-        ("year_of_birth", [1950 + i for i in range(40)], ["identifier"]),
+        ("year_of_birth", [1950 + i for i in range(40)], ["years"]),
         ("year_of_birth", [1950 + i % 30 for i in range(40)], ["years"]),
         ("dose", [1950 + i % 30 for i in range(40)], []),
         ("crp", [f"{i}.5" for i in range(38)] + ["<5", "low"], ["mostly-numbers"]),

@@ -239,9 +239,7 @@ class Client:
         """Levels of a discrete column that occur, but in fewer than ``min_cell`` rows."""
         if not self.declarations[name].variable.kind.is_discrete:
             return {}
-        column = self.frame[name]
-        counts = (column.fill_nan(None) if column.dtype.is_float() else column).drop_nulls().value_counts()
-        found = {level_label(level): n for level, n in counts.iter_rows() if n < self.min_cell}
+        found = {level: n for level, n in self.facts[name].counts.items() if n < self.min_cell}
         return dict(sorted(found.items()))
 
     def _refuse_rare_levels(self) -> None:

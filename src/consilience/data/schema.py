@@ -168,6 +168,9 @@ def _unite_one(name: str, held: list[tuple[str, Declaration]]) -> Variable | Fin
         firm = [(site, d) for site, d in firm if not d.whole]
     first_site, first = firm[0]
     kind = first.variable.kind
+    if all(d.only for _, d in held):  # one value at each: nobody knows, and none contradicts another
+        kind = Kind.BINARY if {d.only for _, d in held} <= {"0", "1"} else Kind.ORDINAL
+        return _unite_levels(name, kind, held)
     for site, other in firm[1:]:
         if other.variable.kind is not kind:
             words = (

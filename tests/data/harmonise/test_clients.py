@@ -48,7 +48,8 @@ def test_a_site_with_other_units_and_codes_answers_the_same_after_harmonising(qu
 def test_without_harmonising_they_would_not() -> None:
     one, two = tables()
     plain = cs.Server([cs.Client("a", one), cs.Client("b", two)]).test("age", "chol")
-    mixed = cs.Server([cs.Client("a", one), cs.Client("b", otherwise(two))]).test("age", "chol")
+    with pytest.warns(cs.DoubtfulDataWarning, match="difference between cholesterol in mg/dl and mmol/l"):
+        mixed = cs.Server([cs.Client("a", one), cs.Client("b", otherwise(two))]).test("age", "chol")
     assert abs(mixed.p_value - plain.p_value) > 1e-6 * plain.p_value
 
 
@@ -59,6 +60,13 @@ def test_sites_that_say_different_units_are_brought_to_one() -> None:
     expected = cs.Server([cs.Client("a", one), cs.Client("b", two)]).test("age", "chol", ["sex"]).p_value
     assert cs.Server(clients).test("age", "chol", ["sex"]).p_value == expected
     assert cs.pooled(clients).test("age", "chol", ["sex"]).p_value == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_unit_that_one_site_alone_says_settles_nothing() -> None:
+    one, two = tables()
+    clients = [cs.Client("a", one), cs.Client("b", otherwise(two), harmonise={"chol": {"unit": "mg/dl"}, "sex": PLAN["sex"]})]
+    with pytest.warns(cs.DoubtfulDataWarning, match="difference between cholesterol in mg/dl and mmol/l"):
+        cs.Server(clients).test("age", "chol")
 
 
 def test_units_without_a_way_between_them_are_refused() -> None:

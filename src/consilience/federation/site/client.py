@@ -296,6 +296,8 @@ class Client:
         ----------
         schema
             The study's variables.
+        cluster
+            A column that is kept beside them.
 
         Returns
         -------

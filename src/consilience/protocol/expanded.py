@@ -87,7 +87,10 @@ class Maps:
 
 @dataclass(slots=True, eq=False)
 class Bench:
-    """What a site keeps: columns by expansion and rows, responses by name and rows. What does not fit is made anew."""
+    """What a site keeps: columns by expansion and rows, responses by name and rows. What does not fit is made anew.
+
+    ``latest`` are the columns made last, with or without room: lines, own curves and the sweep of one piece ask for them in turn.
+    """
 
     desk: Desk
     room: int
@@ -96,11 +99,12 @@ class Bench:
     known: dict[Any, Maps] = field(default_factory=dict)
     knots: dict[Any, tuple[float, ...]] = field(default_factory=dict)
     used: int = 0
+    latest: tuple[Any, Floats] | None = None
 
     def begin(self, coded: Coded) -> Bench:
         """Forget columns in other units or on other knots, and make room if little is left."""
         if coded != self.coded or self.used > self.room // 2:
-            self.coded, self.kept, self.known, self.knots, self.used = coded, {}, {}, {}, 0
+            self.coded, self.kept, self.known, self.knots, self.used, self.latest = coded, {}, {}, {}, 0, None
         return self
 
     def keep(self, key: Any, made: Floats) -> Floats:
@@ -125,7 +129,10 @@ class Bench:
         key = (expansion, rows.key, piece.number)
         if key in self.kept:
             return self.kept[key]
-        return self.keep(key, columns(self.desk.table, expansion, piece.index, self.coded.knots, centres_of(self.desk)))
+        if self.latest is None or self.latest[0] != key:
+            made = columns(self.desk.table, expansion, piece.index, self.coded.knots, centres_of(self.desk))
+            self.latest = key, self.keep(key, made)
+        return self.latest[1]
 
     def extras(self, expansion: Expansion, rows: Rows, piece: Piece, *, slopes: bool) -> Floats:
         """The site's own curves in some rows."""

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from consilience.errors import DoubtfulDataWarning
     from consilience.federation import Client, Server, fisher, pooled
     from consilience.graph import DAG, MAG, PAG, Oracle, normalised_shd, shd
-    from consilience.iod import Decision, Discovery, Knowledge, Summary, discover
+    from consilience.iod import Check, Decision, Discovery, Knowledge, Summary, check, discover
 
 __version__ = "0.1.0"
 
@@ -46,6 +46,7 @@ __all__ = [
     "PAG",
     "CIResult",
     "CITest",
+    "Check",
     "Client",
     "Decision",
     "Direction",
@@ -60,6 +61,7 @@ __all__ = [
     "Summary",
     "Variable",
     "__version__",
+    "check",
     "discover",
     "errors",
     "fisher",
@@ -76,7 +78,7 @@ _ROOMS = {
     "errors": ("DoubtfulDataWarning",),
     "federation": ("Client", "Server", "fisher", "pooled"),
     "graph": ("DAG", "MAG", "PAG", "Oracle", "normalised_shd", "shd"),
-    "iod": ("Decision", "Discovery", "Knowledge", "Summary", "discover"),
+    "iod": ("Check", "Decision", "Discovery", "Knowledge", "Summary", "check", "discover"),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 

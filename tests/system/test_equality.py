@@ -125,7 +125,7 @@ def test_fisher_and_joint_and_queried_studies_run_too(server: Server, folder: Pa
     study, started = enrol(server, folder / "fisher", frames, body)
     queried, others = enrol(server, folder / "queried", frames, {"name": "queried", "settings": {"min_rows": 20}})
     assert server.call("POST", f"/studies/{queried}/start").status_code == 409  # nobody has said yet what it measures
-    agents += [agent.start() for agent in (*started, *others)]
+    agents += [*(agent.start() for agent in started), *(agent.start("--send-names-and-levels") for agent in others)]
     connected(server, study, 3)
     until(lambda: all(s["declared"] for s in server.do("GET", f"/studies/{queried}")["sites"]), 60)
     for which in (study, queried):
@@ -134,7 +134,7 @@ def test_fisher_and_joint_and_queried_studies_run_too(server: Server, folder: Pa
     assert_same(server.result(study), in_process(frames, method="fisher")[0])
     assert server.wait(queried) == "finished"
     assert_same(server.result(queried), in_process(frames, min_rows=20)[0])
-    assert "which site measures what" in others[0].log.read_text()
+    assert "learn which site measures what" in others[0].log.read_text()
 
 
 def test_consent_is_asked_for_and_nothing_leaves_without_it(server: Server, folder: Path, agents: list[Agent]) -> None:

@@ -41,7 +41,8 @@ def test_a_study_without_variables_asks_twice(server: Server, folders: list[Path
         for browser, name in ((first, NAMES[0]), (second, NAMES[1])):
             prepared(browser, "table.parquet", invite(server, study, name))
             asked = words_of(browser.send("/fit", "/fit", -1, **{"continue": "1"}).text)
-            assert "the server asks which variables this site measures" in asked
+            assert "its server asks which ones this site measures" in asked
+            assert all(f"{column}: " in asked for column in FRAMES[name].columns), "every name, before it is told"
             browser.send("/consent", "/consent", name=name)
             until_page(browser, "/run", "waits for the study’s owner")
         server.do("POST", f"/studies/{study}/start")

@@ -10,6 +10,7 @@ import typer
 
 from consilience import __version__
 from consilience.cli.app_command import app_command
+from consilience.cli.check import check_files
 from consilience.cli.client import client_app
 from consilience.cli.demo import demo
 from consilience.cli.discovery import discovery
@@ -42,6 +43,7 @@ def _root(version: bool = typer.Option(False, "--version", callback=_version, is
 
 
 app.command("demo")(demo)
+app.command("check")(check_files)
 app.command("test")(independence)
 app.command("discover")(discovery)
 app.command("redecide")(redecision)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,8 +14,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from consilience.cli.check import show_findings
 from consilience.cli.optional import need_service
 from consilience.data.errors import ReadError
+from consilience.data.finding import Grade
 from consilience.federation import Client
 from consilience.federation.site.ledger import printable
 from consilience.secagg import fingerprint_text
@@ -89,6 +92,12 @@ def run(
     pin: Annotated[list[str] | None, typer.Option(help="A fingerprint compared beforehand: SITE=FINGERPRINT. Repeatable.")] = None,
     ca: Annotated[str | None, typer.Option(help="Certificate authorities to trust (PEM).")] = None,
     yes: Annotated[bool | None, typer.Option("--yes", help="Consent without asking, for scripts.")] = None,
+    send_names_and_levels: Annotated[
+        bool | None,
+        typer.Option(
+            "--send-names-and-levels", help="In a study without declared variables: send their names and levels in the open, unasked."
+        ),
+    ] = None,
     insecure: Annotated[bool | None, typer.Option(help="Allow a connection without TLS; for trials.")] = None,
     dry_run: Annotated[bool, typer.Option(help="Show what would leave this site, and send nothing of it.")] = False,
 ) -> None:
@@ -96,7 +105,16 @@ def run(
 
     Example: consilience client run --data muenster.csv
     """
-    settings = _settings(config, data=data, home=home, harmonise=harmonise, ca=ca, yes=yes, insecure=insecure)
+    settings = _settings(
+        config,
+        data=data,
+        home=home,
+        harmonise=harmonise,
+        ca=ca,
+        yes=yes,
+        send_names_and_levels=send_names_and_levels,
+        insecure=insecure,
+    )
     folder = _home(settings).study(study)
     kinds = settings.kinds | dict(_pair("--kind", text) for text in kind or [])
     peers = settings.peers | dict(_pair("--pin", text) for text in pin or [])
@@ -112,10 +130,20 @@ def run(
         min_cell=settings.min_cell,
         rare_levels=settings.rare_levels,
     )
+    _say_check(client)
     if dry_run:
         _dry_run(client, folder, settings)
     else:
         _run(client, folder, settings, peers)
+
+
+def _say_check(client: Client) -> None:
+    """What looks wrong in the site's own table, before anything is asked or sent."""
+    grave = [finding for finding in client.findings if finding.grade is not Grade.NOTICE]
+    console = Console(stderr=True)
+    if grave:
+        console.print(f"Look at the table of {escape(repr(client.name))} (consilience check shows all of it):", highlight=False)
+        show_findings(grave, console)
 
 
 def _pair(option: str, text: str) -> tuple[str, str]:
@@ -131,23 +159,27 @@ def _run(client: Client, folder: StudyFolder, settings: AgentConfig, peers: dict
 
     console = Console(stderr=True)
 
-    def ask(lines: list[str], warnings: list[str]) -> bool:
-        for line in lines:
-            console.print(escape(line), highlight=False, soft_wrap=True)
-        for line in warnings:
-            console.print(f"[bold yellow]note:[/] {escape(line)}", highlight=False, soft_wrap=True)
-        if settings.yes:
-            return True
-        try:
-            return typer.confirm("Do you agree, and may masked sums leave this site?", err=True)
-        except typer.Abort:  # nobody is there to answer: that is a no
-            return False
+    def asked(words: str, *, before: bool) -> Callable[[list[str], list[str]], bool]:
+        def ask(lines: list[str], warnings: list[str]) -> bool:
+            for line in lines:
+                console.print(escape(line), highlight=False, soft_wrap=True)
+            for line in warnings:
+                console.print(f"[bold yellow]note:[/] {escape(line)}", highlight=False, soft_wrap=True)
+            try:
+                return before or typer.confirm(words, err=True)
+            except typer.Abort:  # nobody is there to answer: that is a no
+                return False
+
+        return ask
+
+    consents = asked("Do you agree, and may masked sums leave this site?", before=settings.yes)
+    tells = asked("May exactly these names and levels be sent in the open?", before=settings.send_names_and_levels)
 
     def say(words: str) -> None:
         console.print(escape(words), highlight=False, soft_wrap=True)
 
     with folder.lock():
-        site = Site(client, folder, ask, peers)
+        site = Site(client, folder, consents, peers, tells)
         agent = Agent(folder.joined, client.identity, settings, say)
         outcome = asyncio.run(agent.run(site))
         say(f"{outcome.state}: {outcome.message}")

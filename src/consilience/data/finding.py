@@ -7,10 +7,12 @@ arguments, and a page its button.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["Asker", "Finding", "Grade", "Remedy", "Step"]
+__all__ = ["Asker", "Finding", "Grade", "Remedy", "Step", "recoding"]
 
 
 class Grade(StrEnum):
@@ -56,6 +58,7 @@ class Step(StrEnum):
     RENAME = "rename"
     RECODE = "recode"
     UNIT = "unit"
+    FACTOR = "factor"
     RANGE = "range"
     DATE = "date"
 
@@ -73,6 +76,7 @@ _PYTHON = {
     Step.RENAME: "harmonise={{{column!r}: {{'rename': {value!r}}}}}",
     Step.RECODE: "harmonise={{{column!r}: {{'recode': {{{value}}}}}}}",
     Step.UNIT: "harmonise={{{column!r}: {{'unit': {value!r}}}}}",
+    Step.FACTOR: "harmonise={{{column!r}: {{'factor': {value}}}}}",
     Step.RANGE: "harmonise={{{column!r}: {{'range': [{value}]}}}}",
     Step.DATE: "harmonise={{{column!r}: {{'date': {value!r}}}}}",
 }
@@ -89,6 +93,7 @@ _COMMAND = {
     Step.RENAME: "rename = {value!r} under [columns.{column!r}] of the site's file (--harmonise site.toml)",
     Step.RECODE: "recode = {{{value}}} under [columns.{column!r}] of the site's file (--harmonise site.toml)",
     Step.UNIT: "unit = {value!r} under [columns.{column!r}] of the site's file (--harmonise site.toml)",
+    Step.FACTOR: "factor = {value} under [columns.{column!r}] of the site's file (--harmonise site.toml)",
     Step.RANGE: "range = [{value}] under [columns.{column!r}] of the site's file (--harmonise site.toml)",
     Step.DATE: "date = {value!r} under [columns.{column!r}] of the site's file (--harmonise site.toml)",
 }
@@ -105,6 +110,7 @@ _PAGE = {
     Step.RENAME: "call the column {value!r}",
     Step.RECODE: "respell the levels: {value}",
     Step.UNIT: "convert the unit: {value}",
+    Step.FACTOR: "multiply by {value}",
     Step.RANGE: "keep values in the range {value} only",
     Step.DATE: "turn the date into {value}",
 }
@@ -137,7 +143,30 @@ class Remedy:
 
     def said(self, asker: Asker) -> str:
         """The way out, in the words of whoever asked."""
-        return _WORDS[asker][self.step].format(column=self.column, value=self.value)
+        value = _recoded(self.value, asker) if self.step is Step.RECODE else self.value
+        return _WORDS[asker][self.step].format(column=self.column, value=value)
+
+
+def recoding(column: str, levels: Mapping[str, str]) -> Remedy:
+    """The way out of levels that are written in two ways.
+
+    >>> remedy = recoding("sex", {"F": "female"})
+    >>> remedy.said(Asker.PYTHON), remedy.said(Asker.PAGE)
+    ("harmonise={'sex': {'recode': {'F': 'female'}}}", "respell the levels: 'F' as 'female'")
+    """
+    return Remedy(Step.RECODE, column, json.dumps(dict(levels), ensure_ascii=False))
+
+
+def _recoded(value: str, asker: Asker) -> str:
+    """The pairs of a recoding, as each asker writes them; what is no such pairs is said as it is."""
+    try:
+        levels = json.loads(value)
+    except ValueError:
+        return value
+    if asker is Asker.COMMAND:  # JSON's strings are TOML's basic strings
+        return ", ".join(f"{json.dumps(old, ensure_ascii=False)} = {json.dumps(new, ensure_ascii=False)}" for old, new in levels.items())
+    between = ": " if asker is Asker.PYTHON else " as "
+    return ", ".join(f"{old!r}{between}{new!r}" for old, new in levels.items())
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -11,6 +12,7 @@ import polars as pl
 from consilience.data.judging import Common, in_common
 from consilience.data.schema import Schema
 from consilience.errors import OptionError, StudyError
+from consilience.federation.checking import across
 from consilience.federation.errors import DuplicateClientError, NoClientsError
 from consilience.federation.federated import FederatedTest
 from consilience.federation.pooled import Pooled
@@ -176,7 +178,8 @@ def _checked(clients: Iterable[Client]) -> tuple[Client, ...]:
 def _common(clients: Sequence[Client], schema: Schema | Mapping[str, Any] | None, cluster: str | None) -> Common:
     """The study's variables; the column that marks clusters is none unless somebody declares it, which is an error later."""
     declared = schema if schema is None or isinstance(schema, Schema) else Schema(schema)
-    return in_common({c.name: c.verdicts for c in clients}, () if cluster is None else (cluster,), declared)
+    found = in_common({c.name: c.verdicts for c in clients}, () if cluster is None else (cluster,), declared)
+    return replace(found, findings=(*found.findings, *across(clients, declared, known=found.findings)))
 
 
 def fisher(

@@ -21,15 +21,17 @@ module                what it does
 ``discover``          the function for users
 ``discovery``         its result
 ``report/``           the result as a page
+``check/``            whether data are ready for it, before anything runs
 ====================  ==================================================================
 
 The engines know the problem, the solver and the clock below them, not each other.
 """
 
+from consilience.iod.check import Check, check
 from consilience.iod.discover import discover
 from consilience.iod.discovery import Discovery
 from consilience.iod.evidence import Decision
 from consilience.iod.knowledge import Knowledge
 from consilience.iod.summary import Summary
 
-__all__ = ["Decision", "Discovery", "Knowledge", "Summary", "discover"]
+__all__ = ["Check", "Decision", "Discovery", "Knowledge", "Summary", "check", "discover"]

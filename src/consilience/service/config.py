@@ -64,6 +64,9 @@ class AgentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ca: Annotated[str, _said("certificate authorities to trust (PEM), beside the system's and the invitation's")] = ""
     insecure: Annotated[bool, _said("allow a connection without TLS; for trials on one machine")] = False
     yes: Annotated[bool, _said("consent without asking, for scripts")] = False
+    send_names_and_levels: Annotated[
+        bool, _said("in a study that has declared no variables, send names and levels in the open without asking; yes does not")
+    ] = False
     max_message_bytes: Annotated[int, _said("longest message of the server"), msgspec.Meta(ge=4096)] = 256 << 20
     backoff_seconds: Annotated[float, _said("longest pause between attempts to connect"), msgspec.Meta(gt=0)] = 30.0
     heartbeat_seconds: Annotated[float, _said("pings on the connection"), msgspec.Meta(gt=0)] = 20.0

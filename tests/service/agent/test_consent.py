@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import msgspec
@@ -12,7 +11,7 @@ import pytest
 import consilience as cs
 from consilience import errors
 from consilience.federation.site.ledger import Ledger
-from consilience.protocol.handshake import Consent, Declare, DeclareAsk, Declined, Welcome, consent_context
+from consilience.protocol.handshake import Consent, DeclareAsk, Declined, Welcome, consent_context
 from consilience.protocol.messages import KeyAsk, Refused
 from consilience.protocol.states import Standing
 from consilience.secagg.identity import is_signed_by
@@ -166,19 +165,6 @@ def test_a_welcome_for_somebody_else_ends_the_agent(tmp_path: Path) -> None:
         proved(tmp_path).handle(Welcome("site1", STUDY, "trial", "open"))
     with pytest.raises(errors.ProtocolError, match="no place here"):
         site_in(tmp_path).handle(Welcome("site0", STUDY, "trial", "open"))  # once is enough
-
-
-def test_variables_are_told_only_with_consent(tmp_path: Path) -> None:
-    told = site_in(tmp_path).handle(DeclareAsk())
-    assert isinstance(told, Declare)
-    assert [(d.name, d.kind) for d in told.variables] == [("A", "continuous"), ("C", "binary")]
-    seen: list[list[str]] = []
-    refused = site_in(tmp_path, lambda _lines, warnings: seen.append(warnings) or False).handle(DeclareAsk())  # type: ignore[func-returns-value]
-    assert isinstance(refused, Declined)
-    assert "which site measures what" in seen[0][0]
-    (line,) = (tmp_path / "studies" / STUDY / "ledger.jsonl").read_text().splitlines()  # what was told, and only that
-    assert "2 variables, in the open: A, C" in json.loads(line)["what"]
-    assert json.loads(line)["bytes"] > 0
 
 
 def test_variables_are_not_told_once_there_is_a_contract(tmp_path: Path) -> None:

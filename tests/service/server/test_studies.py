@@ -163,6 +163,20 @@ def test_a_site_is_asked_for_its_variables_only_where_none_are_declared(client: 
         assert isinstance(hand.receive(), Closing)
 
 
+def test_a_site_that_tells_nothing_leaves_the_study_open_and_its_owner_is_told(client: TestClient, ada: dict[str, str]) -> None:
+    study = new_study(client, ada, variables=None, datasets=None)
+    one = joined(client, ada, study, "one")
+    client.post(f"/api/v1/studies/{study}/open", headers=ada)
+    with connected(client, study) as hand:
+        hand.prove(one)
+        assert isinstance(hand.receive(), DeclareAsk)
+        hand.send(Declined("The site's owner does not tell its variables."))
+        while not (found := [e for e in client.get(f"/api/v1/studies/{study}/log", headers=ada).json() if e["kind"] == "declined"]):
+            pass
+    assert found[0]["body"] == {"site": "one", "reason": "The site's owner does not tell its variables."}
+    assert client.get(f"/api/v1/studies/{study}", headers=ada).json()["state"] == "open"
+
+
 def _site(client: TestClient, ada: dict[str, str], study: str, fingerprint: str) -> dict[str, Any]:
     sites = client.get(f"/api/v1/studies/{study}", headers=ada).json()["sites"]
     found: dict[str, Any] = next(s for s in sites if s["fingerprint"] == fingerprint)

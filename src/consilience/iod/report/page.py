@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Iterable, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from consilience.graph.drawing.shapes import STYLE
 from consilience.iod.report import sections
 from consilience.iod.report.graphs import common_positions, graph_list, local_graphs, summary_section
-from consilience.iod.report.html import Html, el, listed
+from consilience.iod.report.html import Html, el, join, listed
 from consilience.iod.report.linear import linear_models
 from consilience.iod.report.reading import reading
 from consilience.iod.report.sentences import title
@@ -23,10 +24,12 @@ from consilience.iod.report.sentences import title
 if TYPE_CHECKING:  # a Discovery writes itself with these modules
     from consilience.iod.discovery import Discovery
 
-__all__ = ["asset", "render", "write_report"]
+__all__ = ["Section", "asset", "document", "in_sections", "render", "write_report"]
 
 
-class _Section(NamedTuple):
+class Section(NamedTuple):
+    """A part of a page: the name that links lead to, its heading, and what stands in it."""
+
     name: str
     title: str
     body: Html
@@ -48,14 +51,25 @@ def write_report(found: Discovery, path: str | Path) -> None:
 
 def render(found: Discovery) -> str:
     """A discovery as the text of an HTML page."""
-    parts = _sections(found)
-    called = title(found)
-    contents = listed(el("a", part.title, href=f"#{part.name}") for part in parts)
-    body = (
+    return document(title(found), _sections(found), STYLE)
+
+
+def in_sections(parts: Iterable[Section]) -> Html:
+    """Sections with their headings, one after the other.
+
+    >>> in_sections([Section("a", "First", el("p", "x"))])
+    '<section id="a" aria-labelledby="a-title"><h2 id="a-title">First</h2><p>x</p></section>'
+    """
+    return join(
         el("section", el("h2", part.title, id=f"{part.name}-title"), part.body, id=part.name, aria_labelledby=f"{part.name}-title")
         for part in parts
     )
-    style, script = Html(asset("page.css") + asset("parts.css") + STYLE), Html(asset("tables.js") + asset("page.js"))
+
+
+def document(called: str, parts: Sequence[Section], more_style: str = "") -> str:
+    """A whole page of sections: one file with its contents, its style and its script."""
+    contents = listed(el("a", part.title, href=f"#{part.name}") for part in parts)
+    style, script = Html(asset("page.css") + asset("parts.css") + more_style), Html(asset("tables.js") + asset("page.js"))
     page = el(
         "html",
         el(
@@ -73,7 +87,7 @@ def render(found: Discovery) -> str:
             el("a", "Skip to the result", href="#main", class_="skip"),
             el("header", el("h1", called)),
             el("nav", el("h2", "Contents", id="contents"), contents, aria_labelledby="contents"),
-            el("main", *body, id="main"),
+            el("main", in_sections(parts), id="main"),
             el("script", script),
         ),
         lang="en",
@@ -81,25 +95,25 @@ def render(found: Discovery) -> str:
     return f"<!doctype html>\n{page}\n"
 
 
-def _sections(found: Discovery) -> list[_Section]:
+def _sections(found: Discovery) -> list[Section]:
     positions = common_positions(found)
     parts = [
-        _Section("result", "Result", sections.overview(found)),
-        _Section("data", "Data sets", sections.data_sets(found)),
-        _Section("summary", "Summary of all graphs", summary_section(found, positions)),
-        _Section("graphs", "The graphs, best first", graph_list(found, positions)),
-        _Section("local", "Each data set alone", local_graphs(found, positions)),
-        _Section("conflicts", "Conflicts and what was overruled", sections.conflicts(found)),
+        Section("result", "Result", sections.overview(found)),
+        Section("data", "Data sets", sections.data_sets(found)),
+        Section("summary", "Summary of all graphs", summary_section(found, positions)),
+        Section("graphs", "The graphs, best first", graph_list(found, positions)),
+        Section("local", "Each data set alone", local_graphs(found, positions)),
+        Section("conflicts", "Conflicts and what was overruled", sections.conflicts(found)),
     ]
     if found.knowledge is not None:
-        parts.append(_Section("knowledge", "Background knowledge", sections.knowledge(found)))
+        parts.append(Section("knowledge", "Background knowledge", sections.knowledge(found)))
     return [
         *parts,
-        _Section("tests", "Tests", sections.tests(found)),
-        _Section("linear", "Do the linear models hold?", linear_models(found)),
-        _Section("disclosed", "What left each site", sections.disclosed(found)),
-        _Section("settings", "Settings and versions", sections.settings(found)),
-        _Section("reading", "How to read this page", reading()),
+        Section("tests", "Tests", sections.tests(found)),
+        Section("linear", "Do the linear models hold?", linear_models(found)),
+        Section("disclosed", "What left each site", sections.disclosed(found)),
+        Section("settings", "Settings and versions", sections.settings(found)),
+        Section("reading", "How to read this page", reading()),
     ]
 
 

@@ -4,6 +4,7 @@
 ``home``       the site's folder: identity, one folder per study, ledger and history on disk
 ``entry``      taking an invitation; downloading results
 ``site``       what a site answers to each message of the server
+``telling``    what it says of its variables where a study asks, and what it never says
 ``link``       the connection: TLS, proxy, challenge, coming back after it ends
 ``rehearsal``  what would leave the site, without anything leaving it
 =============  ============================================================================

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from consilience.data.finding import Asker, Grade
 from consilience.errors import (
     ConsilienceError,
     DataError,
@@ -25,7 +26,6 @@ from consilience.protocol.handshake import (
     Consent,
     Declare,
     DeclareAsk,
-    DeclaredVariable,
     Declined,
     Proposal,
     Token,
@@ -37,6 +37,7 @@ from consilience.protocol.states import SiteState, Standing
 from consilience.protocol.version import VERSION
 from consilience.secagg import fingerprint_text, read_fingerprint
 from consilience.service.agent.home import PlanRecord, StudyFolder
+from consilience.service.agent.telling import TELL_WARNING, declared, question
 from consilience.service.contract import Contract, decode_contract, warnings_of
 from consilience.service.errors import ChangedIdentityError
 from consilience.service.settings import checked
@@ -45,10 +46,9 @@ __all__ = ["Ask", "Site"]
 
 Ask = Callable[[list[str], list[str]], bool]
 """Shown what is agreed to, and warnings; True if the owner agrees."""
-QUERY = "The study has no schema: the server asks which variables this site measures, their kinds and their levels."
-QUERY_WARNING = (
-    "That tells the server which site measures what, and which levels occur here. It matters most where one site alone can fit a model. "
-    "A schema that is declared in advance avoids it."
+UNTOLD = RefusalError(
+    "You have not agreed that names and levels are sent in the open: nothing has left this site, and the study stays open. Ask its owner "
+    "to declare the variables in advance, or say yes (without anybody to ask: --send-names-and-levels; --yes is not an answer to this)."
 )
 
 
@@ -58,15 +58,25 @@ PLAN_CHANGED = (
 )
 
 
+def _nobody(_lines: list[str], _warnings: list[str]) -> bool:
+    """Nobody was asked, which is a no."""
+    return False
+
+
 class Site:
     """One site in one study: its data, its folder, and its owner's word.
 
-    ``peers`` are fingerprints of other sites that were compared beforehand. An error that :meth:`handle` raises ends the agent; what is
-    only refused goes back to the server in words. ``failure`` says to the owner why the site has declined.
+    ``ask`` is the question whether the owner agrees to a contract, ``tell`` the other one, whether names and levels may be sent in the
+    open: an answer to the one is none to the other. ``peers`` are fingerprints of other sites that were compared beforehand. An error that
+    :meth:`handle` raises ends the agent; what is only refused goes back to the server in words. ``failure`` says to the owner why the site
+    has declined.
     """
 
-    def __init__(self, client: Client, folder: StudyFolder, ask: Ask, peers: Mapping[str, str] | None = None) -> None:
-        self._client, self._folder, self._ask = client, folder, ask
+    asker = Asker.COMMAND
+    """Who reads what is doubtful about the data, before agreeing."""
+
+    def __init__(self, client: Client, folder: StudyFolder, ask: Ask, peers: Mapping[str, str] | None = None, tell: Ask = _nobody) -> None:
+        self._client, self._folder, self._ask, self._tell = client, folder, ask, tell
         self._joined = folder.joined
         self._peers = {name: read_fingerprint(text) for name, text in (peers or {}).items()}
         self._accepted = folder.contract
@@ -110,22 +120,23 @@ class Site:
 
     def _declare(self) -> Declare | Declined:
         """The site's variables, if its owner agrees. Once there is a contract the study has a schema, and nothing more is told."""
-        if not self._ask([QUERY], [QUERY_WARNING]):
-            self.state.moves(DeclareAsk, Standing.DECLINED)
-            return Declined("The site's owner does not tell its variables. Declare the study's schema in advance.")
-        found = self._client.declarations.values()
-        reply = Declare(
-            tuple(
-                DeclaredVariable(v.name, v.kind.value, v.levels, d.declared_kind, d.declared_levels, d.reason, d.only)
-                for d in found
-                for v in (d.variable,)
-            )
-        )
+        try:
+            reply = declared(self._client)  # made before the question, so that what is sent is what was shown
+        except RefusalError as error:
+            self.failure = error
+            return self._keeps_silent("The site's data have names or levels that it does not tell in the open.")
+        if not self._tell(question(reply, self._joined.url), [TELL_WARNING]):
+            self.failure = UNTOLD
+            return self._keeps_silent("The site's owner does not tell its variables.")
         names = ", ".join(d.name for d in reply.variables)
         what = f"names, kinds and levels of {len(reply.variables)} variables, in the open: {names}"
         self._open_ledger().add(self._joined.study, "", 0, what, 0, len(encode(reply)), masked_with=0)
         self.state.moves(DeclareAsk)
         return reply
+
+    def _keeps_silent(self, why: str) -> Declined:
+        self.state.moves(DeclareAsk, Standing.DECLINED)
+        return Declined(f"{why} Declare the study's schema in advance.")
 
     def _open_ledger(self) -> Ledger:
         """The ledger on disk, opened once."""
@@ -220,4 +231,5 @@ class Site:
             [] if held in contract.datasets else [f"This site measures {', '.join(held)}, which is not among the study's variable sets."]
         )
         beyond = sorted(set(self._client.declarations) - set(contract.schema))
+        found += [f.said(self.asker) for f in self._client.findings if f.grade is Grade.DOUBTFUL and set(f.columns) & set(contract.schema)]
         return [*found, *([f"Columns that the study does not use, and that stay untouched: {', '.join(beyond)}."] if beyond else [])]

@@ -201,6 +201,9 @@ class SiteSockets:
             self._hub.mark_ready(connection)
         elif isinstance(message, Declined):
             error = DeclinedError(f"{connection.site!r} does not consent: {message.reason[:MOST_REASON]}")
+            # a study that has not begun stays open; its owner is told either way
+            told = {"site": connection.site, "reason": message.reason[:MOST_REASON]}
+            await run_in_threadpool(lambda: self._runner.event(connection.study, "declined", **told))
             await run_in_threadpool(self._runner.stop, connection.study, error)
         elif isinstance(message, Declare):
             await run_in_threadpool(self._declare, connection, message)

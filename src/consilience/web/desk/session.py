@@ -17,6 +17,7 @@ from typing import Any
 
 import httpx
 
+from consilience.data.finding import Asker
 from consilience.errors import ConsilienceError
 from consilience.federation import Client
 from consilience.federation.site.ledger import Ledger
@@ -39,7 +40,7 @@ LEFT = "This site has left the study: its connection is closed, and it answers n
 
 
 class Pending:
-    """A question of the agent: a contract, or (``offer`` None) whether the site's variables may be told. One answer, once."""
+    """A question of the agent: a contract, or (``offer`` None) whether these names and levels may be told. One answer, once."""
 
     def __init__(self, offer: Offer | None, lines: list[str], warnings: list[str]) -> None:
         self.offer, self.lines, self.warnings = offer, lines, warnings
@@ -61,6 +62,7 @@ class _AppSite(Site):
     """A site that lets its owner's pages see which contract is being asked about, and its ledger."""
 
     proposed: Offer | None = None
+    asker = Asker.PAGE
 
     def handle(self, message: Any) -> Any:
         if isinstance(message, Proposal):
@@ -73,10 +75,10 @@ class _AppSite(Site):
 
 
 class Session:
-    """One agent, from its start to its end. ``agreed`` is what the owner has agreed to; ``tells`` whether variables may be told."""
+    """One agent, from its start to its end. ``agreed`` is what the owner agreed to, ``tells`` the words that may be told in the open."""
 
     def __init__(
-        self, client: Client, folder: StudyFolder, config: AgentConfig, token: str, agreed: Offer | None, *, tells: bool = False
+        self, client: Client, folder: StudyFolder, config: AgentConfig, token: str, agreed: Offer | None, *, tells: tuple[str, ...] = ()
     ) -> None:
         self.client, self.folder, self._config, self._token = client, folder, config, token
         self.agreed, self.tells = agreed, tells
@@ -88,7 +90,7 @@ class Session:
         self.study: dict[str, Any] = {}
         self.seen = 0.0
         self.started = time.time()
-        self._site = _AppSite(client, folder, self._ask)
+        self._site = _AppSite(client, folder, self._ask, tell=self._tell)
         self._agent = Agent(folder.joined, client.identity, config, self._say)
         self._task: asyncio.Task[None] | None = None
         self._over = asyncio.Event()
@@ -167,14 +169,23 @@ class Session:
     def _ask(self, lines: list[str], warnings: list[str]) -> bool:
         """The agent's question, in its thread: answered at once if it is what the owner has agreed to, else when a page has the answer."""
         offer = self._site.proposed
-        if offer is None and self.tells:
-            return True
         if offer is not None and offer == self.agreed:
             return True
         self.pending = pending = Pending(offer, lines, warnings)
         yes = pending.wait()
         if yes and offer is not None:
             self.agreed = offer
+        self.pending = None
+        return yes
+
+    def _tell(self, lines: list[str], warnings: list[str]) -> bool:
+        """Whether names and levels may be told: at once if these are the very words that the owner has agreed to tell."""
+        if self.tells == tuple(lines):
+            return True
+        self.pending = pending = Pending(None, lines, warnings)
+        yes = pending.wait()
+        if yes:
+            self.tells = tuple(lines)
         self.pending = None
         return yes
 

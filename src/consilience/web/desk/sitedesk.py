@@ -13,6 +13,7 @@ from consilience.federation.site.ledger import LedgerLine
 from consilience.service.agent import Home, StudyFolder
 from consilience.service.agent import join as enter
 from consilience.service.agent.rehearsal import rehearse
+from consilience.service.agent.telling import declared, question
 from consilience.service.config import AgentConfig
 from consilience.service.invitation import Invitation
 from consilience.web.desk.dryrun import DryRun
@@ -260,9 +261,14 @@ class SiteDesk:
                 session.pending.answer(yes=True)
                 return
             await session.leave()  # it has the columns of another offer: a new one takes its place, with those that were shown
-        self.begin(offer, tells=offer is None)
+        self.begin(offer, tells=self.telling() if offer is None else ())
 
-    def begin(self, offer: Offer | None, *, tells: bool = False) -> None:
+    def telling(self) -> tuple[str, ...]:
+        """The words that a study without declared variables would be told, each name and level; an error if one must not be told."""
+        assert self.study is not None
+        return tuple(question(declared(self.client()), self.study.joined.url))
+
+    def begin(self, offer: Offer | None, *, tells: tuple[str, ...] = ()) -> None:
         """Start the agent. Without an offer it has nothing to agree to, and asks."""
         assert self.study is not None
         self.session = Session(self.client(), self.study, self.config, self._view.token if self._view else "", offer, tells=tells)

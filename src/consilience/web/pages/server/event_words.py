@@ -29,6 +29,7 @@ _WORDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "connected": lambda b: f"{b.get('site')} connected",
     "lost": lambda b: f"{b.get('site')} is not connected any more: {b.get('reason', '')}",
     "declared": lambda b: f"{b.get('site')} declared {counted(int(b.get('variables', 0)), 'variable')}",
+    "declined": lambda b: f"{b.get('site')} declined: {b.get('reason', '')}",
     "consented": lambda b: f"{b.get('site')} consented",
     "started": _started,
     "resumed": lambda _: "The server was started again, and goes on with the run",

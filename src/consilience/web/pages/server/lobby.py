@@ -10,8 +10,8 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from consilience.federation.overlap import Fate, Overlap, PairFate, overlap_of
 from consilience.secagg import fingerprint_of, fingerprint_text
-from consilience.service.overlap import Fate, Overlap, PairFate, overlap_of
 from consilience.service.server import actions
 from consilience.service.store import SiteRow, State, StudyRow
 from consilience.web.forms import Form, Trouble

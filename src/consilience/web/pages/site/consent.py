@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from starlette.requests import Request
 from starlette.responses import Response
 
 from consilience.errors import ConsilienceError
 from consilience.secagg import fingerprint_text
-from consilience.service.agent.site import QUERY, QUERY_WARNING
+from consilience.service.agent.telling import TELL_WARNING
 from consilience.web.desk import SiteDesk
 from consilience.web.desk.offer import Offer, differences
 from consilience.web.forms import Trouble
@@ -61,8 +63,11 @@ def _page(request: Request, *troubles: Trouble) -> Response:
     session = desk.session
     offer, changed = _asked(desk)
     pending = session.pending if session is not None else None
-    lines = offer.lines() if offer else [QUERY]
-    warnings = pending.warnings if pending is not None else offer.warnings() if offer else [QUERY_WARNING]
+    try:
+        lines = offer.lines() if offer else _told(desk)
+    except ConsilienceError as error:  # what must not be told is not even asked about; a yes all the same fails with the same words
+        lines, troubles = [], (*troubles, Trouble("", str(error)))
+    warnings = pending.warnings if pending is not None else offer.warnings() if offer else [TELL_WARNING]
     sites = [(name, fingerprint_text(value), name == desk.site) for name, value in offer.sites] if offer else []
     return page(
         request,
@@ -75,8 +80,27 @@ def _page(request: Request, *troubles: Trouble) -> Response:
         changed=changed,
         sites=sites,
         pending=pending,
-        reference=offer.reference if offer else "",
+        reference=offer.reference if offer else _mark(lines),
     )
+
+
+def _told(desk: SiteDesk) -> list[str]:
+    """The names and levels that would be told: what the agent asks about, or would ask."""
+    pending = desk.session.pending if desk.session is not None else None
+    return pending.lines if pending is not None else list(desk.telling())
+
+
+def _shown(desk: SiteDesk) -> list[str]:
+    """The same, or nothing where something in it must not be told."""
+    try:
+        return _told(desk)
+    except ConsilienceError:
+        return []
+
+
+def _mark(lines: list[str]) -> str:
+    """Stands for words that were shown: a yes to others is none to these."""
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
 async def answer(request: Request) -> Response:
@@ -96,7 +120,7 @@ async def answer(request: Request) -> Response:
         return see("/run" if pending is not None else "/")
     if session is not None and session.active and pending is None:
         return see("/consent/given")
-    if form.text("reference") != (offer.reference if offer else ""):
+    if form.text("reference") != (offer.reference if offer else _mark(_shown(desk))):
         return _page(request, Trouble("", "What the study asks for has changed while you read. Read it again; nothing was sent."))
     if form.text("version") != str(desk.version):  # in another window of the browser
         return _page(request, Trouble("", "Your table, or what you withhold, has changed while you read. Read it again; nothing was sent."))

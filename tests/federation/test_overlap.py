@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from consilience.service.overlap import Fate, overlap_of
+from consilience.federation.overlap import Fate, overlap_of
 from consilience.settings import NetworkSettings, SingleSite
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
 
-from consilience.settings import NetworkSettings, SingleSite
+from consilience.settings import Settings, SingleSite
 
 __all__ = ["Fate", "Overlap", "PairFate", "overlap_of"]
 
@@ -44,11 +44,12 @@ class Overlap:
         return [pair for pair in self.pairs if pair.fate is fate]
 
 
-def overlap_of(names: Sequence[str], held: Sequence[Collection[str]], settings: NetworkSettings, *, by_site: bool) -> Overlap:
+def overlap_of(names: Sequence[str], held: Sequence[Collection[str]], settings: Settings, *, by_site: bool) -> Overlap:
     """The pairs of ``names``, given what each site or each declared set holds.
 
     A declared set may be measured by any number of sites, so a pair in one of them counts as tested together.
 
+    >>> from consilience.settings import NetworkSettings
     >>> found = overlap_of("ABC", [{"A", "B"}, {"A", "B"}, {"B", "C"}], NetworkSettings(), by_site=True)
     >>> [(pair.x, pair.y, pair.count, pair.fate.value) for pair in found.pairs]
     [('A', 'B', 2, 'together'), ('A', 'C', 0, 'never'), ('B', 'C', 1, 'alone')]
@@ -60,7 +61,7 @@ def overlap_of(names: Sequence[str], held: Sequence[Collection[str]], settings: 
     return Overlap(tuple(names), tuple(pairs), by_site)
 
 
-def _fate(count: int, settings: NetworkSettings) -> Fate:
+def _fate(count: int, settings: Settings) -> Fate:
     if count == 0:
         return Fate.NEVER
     if count >= settings.min_contributors:

@@ -69,6 +69,7 @@ def _page(request: Request, *troubles: Trouble) -> Response:
         lines, troubles = [], (*troubles, Trouble("", str(error)))
     warnings = pending.warnings if pending is not None else offer.warnings() if offer else [TELL_WARNING]
     sites = [(name, fingerprint_text(value), name == desk.site) for name, value in offer.sites] if offer else []
+    first = desk.first_done()
     return page(
         request,
         "consent.html",
@@ -80,6 +81,8 @@ def _page(request: Request, *troubles: Trouble) -> Response:
         changed=changed,
         sites=sites,
         pending=pending,
+        first=first,
+        steps=sum(not line.startswith(" ") for line in first),
         reference=offer.reference if offer else _mark(lines),
     )
 

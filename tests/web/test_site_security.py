@@ -144,8 +144,8 @@ def parquet(frame: pl.DataFrame) -> bytes:
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("table.exe", b"MZ", "must end in .csv or .parquet"),
-        ("table", b"a\n1\n", "must end in .csv or .parquet"),
+        ("table.exe", b"MZ", "must end in one of .csv"),
+        ("table", b"a\n1\n", "must end in one of .csv"),
         ("table.csv", b"", "is empty"),
         ("table.csv", b"\xff\xfe\x00", "no text in utf-16"),
         ("table.csv", b"a,b;c\n1,2;3\n", "commas or semicolons"),

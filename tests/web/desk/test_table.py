@@ -112,7 +112,7 @@ def test_the_plan_comes_back_from_its_file(table: SiteTable) -> None:
 )
 def test_every_plan_can_be_written_and_read(plan: dict[str, Any]) -> None:
     made = Plan.read(plan)
-    assert Plan.parse(as_toml(made)) == made
+    assert Plan.parse(as_toml(made)).plain() == made.plain()
     assert Plan.parse(as_toml(made)).digest == made.digest
 
 
@@ -133,9 +133,6 @@ def test_every_type_of_column_can_be_respelled(column: pl.Series, spelling: dict
 
 
 def test_what_could_not_be_read_is_refused_until_its_owner_says_how() -> None:
-    rows = "".join(f"{10 + i},{100 + i}\n" for i in range(40))
-    table = SiteTable(Origin("t.csv"), load_bytes(f"cells\n{rows}".replace(",", ";").encode(), "t.csv", "this site"))
-    assert table.profile("cells").name == "cells"
     text = "cells\tage\n" + "".join(f"{10 + i},{100 + i}\t{i}.5\n" for i in range(40))
     table = SiteTable(Origin("t.tsv"), load_bytes(text.encode(), "t.tsv", "this site"))
     profile = table.profile("cells")

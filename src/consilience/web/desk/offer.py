@@ -97,6 +97,7 @@ class Offer(msgspec.Struct, frozen=True):
     def reference(self) -> str:
         """Twelve characters that stand for all of it, to quote in a letter.
 
+        >>> from consilience.data.kinds import Kind
         >>> base = Offer("00112233aabbccdd", "trial", (VariableSpec("A", Kind.CONTINUOUS),), (("A",),), NetworkSettings(), ())
         >>> len(base.reference), base.reference == msgspec.structs.replace(base, name="another").reference
         (14, False)
@@ -108,6 +109,7 @@ class Offer(msgspec.Struct, frozen=True):
 def differences(old: Offer, new: Offer) -> list[str]:
     """What has changed from one offer to another, in words.
 
+    >>> from consilience.data.kinds import Kind
     >>> base = Offer("00112233aabbccdd", "trial", (VariableSpec("A", Kind.CONTINUOUS),), (("A",),), NetworkSettings(), (("a", b"1"),))
     >>> differences(base, msgspec.structs.replace(base, sites=(("a", b"1"), ("b", b"2"))))
     ['New site: b.']

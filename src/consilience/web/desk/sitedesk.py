@@ -270,15 +270,18 @@ class SiteDesk:
         if given is not None and sorted(given.variables) != sorted(self.held):
             agreed, now = ", ".join(sorted(given.variables)), ", ".join(sorted(self.held))
             return f"You have agreed to take part with {agreed}; the table now has {now}. Repair it on the page Fit, as before."
-        if given is not None and given.plan != self.plan.digest:
-            return PLAN_CHANGED
-        if given is not None and given.table and given.table != self._mark():
-            return (
-                MIXED
-                if any(not line.refused for line in self.ledger())
-                else "The table is not the one that you have agreed with. Go through the steps from Fit on again."
-            )
-        return ""
+        return self._another(given) if given is not None else ""
+
+    def _another(self, given: Consent) -> str:
+        """What to say if the table, or the plan for it, is not the one that was agreed with; empty if both are. A plan counts even where
+        the table before the study's units is the same: it says what these are made from.
+        """
+        table, plan = bool(given.table) and given.table != self._mark(), given.plan != self.plan.digest
+        if not table and not plan:
+            return ""
+        if any(not line.refused for line in self.ledger()):
+            return MIXED
+        return PLAN_CHANGED if plan else "The table is not the one that you have agreed with. Go through the steps from Fit on again."
 
     async def agree(self, offer: Offer | None) -> None:
         """The owner agrees: to an offer, or (None) to tell the site's variables. The agent begins, or goes on with its answer."""

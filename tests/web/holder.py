@@ -79,6 +79,14 @@ class Holder:
             found.select_option(value) if field in ("date", "decimal", "analyte") else found.fill(value)
         self.page.get_by_role("button", name="Save", exact=True).click()
 
+    def derive(self, name: str, expression: str) -> None:
+        """A variable that is computed from others."""
+        self.go("/harmonise")
+        self.page.get_by_label("Name of the new variable").fill(name)
+        self.page.get_by_label("Expression", exact=True).fill(expression)
+        self.page.get_by_role("button", name="Add this variable").click()
+        expect(self.page.get_by_role("alert")).to_have_count(0)
+
     def columns_are_right(self) -> None:
         self.go("/columns")
         self.page.get_by_role("button", name=re.compile("The columns are right")).click()

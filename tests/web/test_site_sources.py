@@ -40,9 +40,8 @@ class Owner:
     def choose(self, name: str, **how: str) -> str:
         return words_of(self.send("/data", "/data", file=name, **how).text)
 
-    def upload(
-        self, name: str, content: bytes, page: str = "/data", action: str = "/data/upload", field: str = "upload", **how: str
-    ) -> str:
+    def upload(self, name: str, content: bytes, page: str = "/data", field: str = "upload", **how: str) -> str:
+        action = f"{page}/upload"
         fields = next(fields for address, fields in Fields(self.client.get(page).text).forms if address == action)
         return words_of(self.client.post(action, data={**fields, **how}, files={field: (name, content)}).text)
 

@@ -22,7 +22,18 @@ from tests.web.apps import words_of
 PORT = 8099
 ORIGIN = f"http://127.0.0.1:{PORT}"
 HOSTILE = "<script>alert(1)</script>"
-PATHS = ("/", "/data", "/columns", "/columns/0", "/join", "/fit", "/leaving", "/leaving/events", "/leaving/document", "/consent")
+PATHS: tuple[str, ...] = (
+    "/",
+    "/data",
+    "/columns",
+    "/columns/0",
+    "/join",
+    "/fit",
+    "/leaving",
+    "/leaving/events",
+    "/leaving/document",
+    "/consent",
+)
 PATHS += (
     "/reading",
     "/harmonise",

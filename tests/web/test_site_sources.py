@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import polars as pl
 import pytest
 from starlette.testclient import TestClient
@@ -32,7 +31,7 @@ class Owner:
     def __init__(self, folder: Path, client: TestClient, desk: SiteDesk) -> None:
         self.folder, self.client, self.desk = folder, client, desk
 
-    def send(self, page: str, action: str, /, **changes: Any) -> httpx.Response:
+    def send(self, page: str, action: str, /, **changes: Any) -> Any:
         """Send the first form of a page that leads to ``action``."""
         fields = next(fields for address, fields in Fields(self.client.get(page).text).forms if address == action)
         return self.client.post(action, data={**fields, **changes})

@@ -13,6 +13,7 @@ Values of the data are in memory only. What the site's folder keeps (identity, c
 ``offer``       what a study asks a site to agree to, before and after it is proposed
 ``leaving``     what would leave the site, in words, numbers and bytes
 ``dryrun``      the dry run: under way, done or failed
+``obstacle``    why a site cannot go on with another table
 ``records``     the consent and the ledger in the study's folder
 ``serverview``  the study as its server shows it
 ``session``     the agent at work: connection, questions to the owner, what it says

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from consilience.data.finding import Asker, Grade
 from consilience.data.harmonise import Plan
 from consilience.data.harmonise.columns import ColumnPlan
 from consilience.data.harmonise.derived import Derived
@@ -25,6 +26,7 @@ from consilience.web.desk.checking import TableCheck, conflicts, table_check
 from consilience.web.desk.dryrun import DryRun
 from consilience.web.desk.fitting import Match, fit
 from consilience.web.desk.leaving import Rehearsal
+from consilience.web.desk.obstacle import MIXED, obstacle
 from consilience.web.desk.offer import Offer
 from consilience.web.desk.records import Consent, LedgerFile, keep_consent, mark_of, read_consent
 from consilience.web.desk.serverview import ServerView
@@ -33,14 +35,6 @@ from consilience.web.desk.table import SiteTable
 
 __all__ = ["SiteDesk"]
 
-MIXED = (
-    "The table is not the one that you have agreed with, and sums of that one have left this site. Beside them, sums of another would tell "
-    "about the rows that differ. Choose the table as it was then, with the same repairs."
-)
-PLAN_CHANGED = (
-    "The steps by which your table is harmonised are not those that you have agreed with. Take them again from the file that you "
-    "downloaded, on the page Harmonise, or go through the steps from Fit on again."
-)
 OVER = ("finished", "failed", "cancelled")
 
 
@@ -218,6 +212,10 @@ class SiteDesk:
             self._checked = (key, table_check([*found, *conflicts(self.matches())], used))
         return self._checked[1]
 
+    def doubts(self) -> list[str]:
+        """What is doubtful about the variables in use, in the words of a page: to be read before anybody agrees."""
+        return [finding.said(Asker.PAGE) for finding in self.check().used if finding.grade is Grade.DOUBTFUL]
+
     def client(self) -> Client:
         """The site as the library has it, with the repaired table."""
         if self.table is None or self.study is None:
@@ -234,7 +232,7 @@ class SiteDesk:
         """The variables that are handed over: those of the study that match. What it does not use is not even handed over."""
         return self.held if self.offer is not None else table.used(self.withheld)
 
-    def _mark(self) -> str:
+    def mark(self) -> str:
         """What tells the table that would be handed over from another."""
         if self.table is None:
             return ""
@@ -259,29 +257,8 @@ class SiteDesk:
         return read_consent(self.study) if self.study is not None else None
 
     def obstacle(self) -> str:
-        """Why the agent cannot go on with this table; empty if it can. Repairs are not kept on disk, so after a new start they are to be
-        made again: a table without them would answer other than what was agreed to, or not at all.
-        """
-        if self.table is None or self.offer is None:
-            return ""
-        if not self.fits():
-            return "The table does not fit the study as it is. Repair it on the page Fit, as before."
-        given = self.consent if self.study is not None and self.study.contract is not None else None
-        if given is not None and sorted(given.variables) != sorted(self.held):
-            agreed, now = ", ".join(sorted(given.variables)), ", ".join(sorted(self.held))
-            return f"You have agreed to take part with {agreed}; the table now has {now}. Repair it on the page Fit, as before."
-        return self._another(given) if given is not None else ""
-
-    def _another(self, given: Consent) -> str:
-        """What to say if the table, or the plan for it, is not the one that was agreed with; empty if both are. A plan counts even where
-        the table before the study's units is the same: it says what these are made from.
-        """
-        table, plan = bool(given.table) and given.table != self._mark(), given.plan != self.plan.digest
-        if not table and not plan:
-            return ""
-        if any(not line.refused for line in self.ledger()):
-            return MIXED
-        return PLAN_CHANGED if plan else "The table is not the one that you have agreed with. Go through the steps from Fit on again."
+        """Why the agent cannot go on with this table; empty if it can."""
+        return obstacle(self)
 
     async def agree(self, offer: Offer | None) -> None:
         """The owner agrees: to an offer, or (None) to tell the site's variables. The agent begins, or goes on with its answer."""
@@ -290,7 +267,7 @@ class SiteDesk:
             raise StudyError(MIXED)
         if offer is not None:
             held, lines, plan = tuple(self.held), tuple(offer.lines()), self.plan
-            kept = Consent(offer.reference, time.time(), self.site, held, lines, self._mark(), plan.digest, plan.lines)
+            kept = Consent(offer.reference, time.time(), self.site, held, lines, self.mark(), plan.digest, plan.lines)
             keep_consent(self.study, kept)
         session = self.session
         if session is not None and session.active:
@@ -323,7 +300,7 @@ class SiteDesk:
     def telling(self) -> tuple[str, ...]:
         """The words that a study without declared variables would be told, each name and level; an error if one must not be told."""
         assert self.study is not None
-        return tuple(question(declared(self.client()), self.study.joined.url))
+        return tuple(question(declared(self.client(), Asker.PAGE), self.study.joined.url))
 
     def begin(self, offer: Offer | None, *, tells: tuple[str, ...] = ()) -> None:
         """Start the agent. Without an offer it has nothing to agree to, and asks."""

@@ -76,10 +76,8 @@ def main(rows: int) -> int:
             seconds, processor, memory = found[how]
             print(f"{how:8} {seconds:6.2f} s, {processor:6.2f} s of processors, memory beyond the table {memory:5.2f} x the file")
     for how in HOW[1:]:
-        print(
         wall, busy = (found[how][k] / found["polars"][k] for k in (0, 1))
         print(f"{how}: {wall:.2f} x the seconds, {busy:.2f} x the processors of polars")
-        )
     return 1 if found["checked"][0] > MOST_SECONDS or found["checked"][2] > MOST_MEMORY else 0
 
 

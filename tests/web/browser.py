@@ -30,6 +30,7 @@ IMAGES = Path(__file__).parents[2] / "docs" / "images"
 GUIDE = {
     **dict.fromkeys(("owner-variables", "owner-lobby", "owner-progress", "owner-result", "owner-another-alpha"), "wide-light"),
     **dict.fromkeys(("site-start", "site-broken", "site-columns", "site-column", "site-fit", "site-leaving", "site-consent"), "wide-light"),
+    **dict.fromkeys(("site-reading", "site-column-ways", "site-harmonise", "site-check"), "wide-light"),
     "site-run": "tablet-dark",
     "site-result": "wide-dark",
 }

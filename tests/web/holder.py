@@ -41,7 +41,7 @@ class Holder:
     def upload(self, path: Path) -> None:
         """A file from elsewhere."""
         self.go("/data")
-        self.page.get_by_label("A table, .csv or .parquet").set_input_files(path)
+        self.page.get_by_label("A table", exact=True).set_input_files(path)
         self.page.get_by_role("button", name="Open this file").click()
 
     def leave_out(self, column: str) -> None:
@@ -57,6 +57,34 @@ class Holder:
         for label, spelling in levels.items():
             self.page.get_by_label(f"Spelling of {label}", exact=True).fill(spelling)
         self.page.get_by_role("button", name="Save", exact=True).click()
+        expect(self.page.get_by_role("alert")).to_have_count(0)
+
+    def column(self, name: str) -> None:
+        """To the page of a column."""
+        self.go("/columns")
+        self.page.get_by_role("link", name=name, exact=True).click()
+        self.title(f"Column {name}")
+
+    def say(self, **fields: str) -> None:
+        """Fill in fields of a column's page by their ids, and save."""
+        numbers = self.page.locator("details:has(#unit)")
+        if (
+            numbers.count()
+            and numbers.get_attribute("open") is None
+            and set(fields) & {"strip", "decimal", "unit", "unit_to", "low", "high"}
+        ):
+            numbers.locator("summary").click()
+        for field, value in fields.items():
+            found = self.page.locator(f"#{field}")
+            found.select_option(value) if field in ("date", "decimal", "analyte") else found.fill(value)
+        self.page.get_by_role("button", name="Save", exact=True).click()
+
+    def derive(self, name: str, expression: str) -> None:
+        """A variable that is computed from others."""
+        self.go("/harmonise")
+        self.page.get_by_label("Name of the new variable").fill(name)
+        self.page.get_by_label("Expression", exact=True).fill(expression)
+        self.page.get_by_role("button", name="Add this variable").click()
         expect(self.page.get_by_role("alert")).to_have_count(0)
 
     def columns_are_right(self) -> None:
@@ -92,3 +120,8 @@ class Holder:
         with self.page.expect_download() as waiting:
             self.page.get_by_role("link", name=words).first.click()
         return waiting.value.path().read_bytes()
+
+    def download_from(self, path: str, words: str | re.Pattern[str]) -> bytes:
+        """What a link on another page downloads."""
+        self.go(path)
+        return self.download(words)

@@ -61,6 +61,13 @@ def holder(people: Street, server: Server, place: Path) -> Iterator[Holder]:
         made = Holder(people.person("holder", app.start().origin), app)
         made.open()
         made.choose(FILE)
+        made.column(VARIABLES["sbp"])
+        made.say(
+            rename=VARIABLES["sbp"] + " 2", missing="<svg onload=window.harmed='code'>", unit="<img src=x onerror=window.harmed='unit'>"
+        )
+        made.column(VARIABLES["sbp"])
+        made.say(rename="")
+        made.derive("<b onclick=window.harmed=1>new", f'"{VARIABLES["age"]}" + 1')
         made.columns_are_right()
         made.join(server.do("POST", f"/studies/{study}/invitations", {"site": "it.s-so"})["invitation"])
         made.fits()
@@ -71,7 +78,11 @@ def holder(people: Street, server: Server, place: Path) -> Iterator[Holder]:
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/data", "/columns", "/columns/0", "/columns/4", "/columns/5", "/join", "/fit", "/leaving", "/consent"]
+    "path",
+    [
+        *("/", "/data", "/reading", "/columns", "/columns/0", "/columns/4", "/columns/5", "/harmonise", "/join", "/fit", "/check"),
+        *("/leaving", "/consent"),
+    ],
 )
 def test_names_are_text_on_every_page_of_a_site(holder: Holder, path: str) -> None:
     holder.go(path)

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from consilience.service.config import AgentConfig
 from consilience.web.desk import SiteDesk
-from consilience.web.desk import table as tables
+from consilience.web.desk import origin as tables
 from consilience.web.pages.site import data
 from consilience.web.security import POLICY
 from consilience.web.site_app import Launch, create_site_app
@@ -22,8 +22,30 @@ from tests.web.apps import words_of
 PORT = 8099
 ORIGIN = f"http://127.0.0.1:{PORT}"
 HOSTILE = "<script>alert(1)</script>"
-PATHS = ("/", "/data", "/columns", "/columns/0", "/join", "/fit", "/leaving", "/leaving/events", "/leaving/document", "/consent")
-PATHS += ("/consent/given", "/run", "/run/events", "/run/ledger.jsonl", "/result", "/nothing")
+PATHS: tuple[str, ...] = (
+    "/",
+    "/data",
+    "/columns",
+    "/columns/0",
+    "/join",
+    "/fit",
+    "/leaving",
+    "/leaving/events",
+    "/leaving/document",
+    "/consent",
+)
+PATHS += (
+    "/reading",
+    "/harmonise",
+    "/harmonise/site.toml",
+    "/check",
+    "/consent/given",
+    "/run",
+    "/run/events",
+    "/run/ledger.jsonl",
+    "/result",
+    "/nothing",
+)
 
 
 @pytest.fixture
@@ -113,7 +135,10 @@ def test_a_launch_may_come_from_a_file_of_the_owner_and_no_page_else_may(strange
 
 @pytest.mark.parametrize(
     "path",
-    ["/data", "/data/forget", "/columns", "/columns/0", "/join", "/join/study", "/fit", "/leaving", "/consent", "/run", "/run/leave"],
+    [
+        *("/data", "/data/forget", "/data/database", "/reading", "/columns", "/columns/0", "/columns/0/remedy", "/harmonise"),
+        *("/harmonise/derive", "/join", "/join/study", "/fit", "/leaving", "/consent", "/run", "/run/leave"),
+    ],
 )
 def test_forms_without_their_token_do_nothing(owner: TestClient, path: str) -> None:
     owner.post("/data", data={"csrf": token_of(owner), "file": "a.csv"})
@@ -123,7 +148,7 @@ def test_forms_without_their_token_do_nothing(owner: TestClient, path: str) -> N
     assert owner.request("DELETE", "/data").status_code == 405
 
 
-@pytest.mark.parametrize("path", ["/data/upload", "/join/file"])
+@pytest.mark.parametrize("path", ["/data/upload", "/harmonise/upload", "/join/file"])
 def test_files_without_their_token_are_not_read(owner: TestClient, path: str) -> None:
     assert owner.post(path, files={"upload": ("b.csv", b"x\n1\n")}).status_code == 403
     assert "b.csv" not in owner.get("/data").text
@@ -144,8 +169,8 @@ def parquet(frame: pl.DataFrame) -> bytes:
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("table.exe", b"MZ", "must end in .csv or .parquet"),
-        ("table", b"a\n1\n", "must end in .csv or .parquet"),
+        ("table.exe", b"MZ", "must end in one of .csv"),
+        ("table", b"a\n1\n", "must end in one of .csv"),
         ("table.csv", b"", "is empty"),
         ("table.csv", b"\xff\xfe\x00", "no text in utf-16"),
         ("table.csv", b"a,b;c\n1,2;3\n", "commas or semicolons"),

@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from consilience.errors import ConsilienceError
 from consilience.web.desk import SiteDesk
 from consilience.web.live import Streams
-from consilience.web.pages.site import columns, consent, data, fit, join, leaving, result, run, start
+from consilience.web.pages.site import check, columns, consent, data, fit, harmonise, join, leaving, reading, result, run, start
 from consilience.web.pages.site.common import page
 from consilience.web.rendering import Shell, render, static_mount
 from consilience.web.security import Csrf, Shield
@@ -115,8 +115,16 @@ def _routes() -> list[Route]:
         *both("/data", data.show, data.choose),
         Route("/data/upload", data.upload, methods=["POST"]),
         Route("/data/forget", data.forget, methods=["POST"]),
+        Route("/data/database", data.ask, methods=["POST"]),
+        *both("/reading", reading.show, reading.change),
         *both("/columns", columns.show, columns.review),
         *both("/columns/{number:int}", columns.one, columns.change),
+        Route("/columns/{number:int}/remedy", columns.remedy, methods=["POST"]),
+        *both("/harmonise", harmonise.show, harmonise.change),
+        Route("/harmonise/derive", harmonise.derive, methods=["POST"]),
+        Route("/harmonise/upload", harmonise.upload, methods=["POST"]),
+        Route("/harmonise/site.toml", harmonise.download),
+        Route("/check", check.show),
         *both("/join", join.show, join.pasted),
         Route("/join/file", join.opened, methods=["POST"]),
         Route("/join/study", join.select, methods=["POST"]),

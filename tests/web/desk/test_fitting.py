@@ -8,8 +8,10 @@ import msgspec
 import polars as pl
 import pytest
 
+from consilience.data.harmonise.columns import ColumnPlan
 from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
+from consilience.data.sources import Loaded
 from consilience.errors import ConsilienceError
 from consilience.secagg import Identity, fingerprint_text
 from consilience.service.contract import Contract, Member
@@ -17,7 +19,8 @@ from consilience.service.settings import VariableSpec
 from consilience.settings import NetworkSettings
 from consilience.web.desk.fitting import fit, pairs_of
 from consilience.web.desk.offer import Offer, differences
-from consilience.web.desk.table import Decision, SiteTable
+from consilience.web.desk.origin import Origin
+from consilience.web.desk.table import SiteTable
 
 SCHEMA = Schema({"age": "continuous", "sex": ("binary", ["F", "M"]), "stage": ("ordinal", ["1", "2", "3"]), "outcome": "binary"})
 MEMBERS = tuple(Member(name, Identity.generate().public_bytes) for name in ("a", "b"))
@@ -48,37 +51,37 @@ def states(table: SiteTable, withheld: set[str] | None = None) -> dict[str, str]
 
 
 def test_states_of_variables() -> None:
-    table = SiteTable("t", pl.DataFrame({"Age": [1.5, 2.5], "sex": ["male", "F"], "stage": [1, 3], "note": ["x", "y"]}))
+    table = SiteTable(Origin("t"), Loaded(pl.DataFrame({"Age": [1.5, 2.5], "sex": ["male", "F"], "stage": [1, 3], "note": ["x", "y"]})))
     assert states(table) == {"age": "missing", "outcome": "missing", "sex": "conflict", "stage": "matches"}
     assert next(m.guess for m in fit(SCHEMA, table, set()) if m.variable.name == "age") == "Age"
     conflict = next(m for m in fit(SCHEMA, table, set()) if m.state == "conflict")
     assert (conflict.fix, conflict.strange) == ("levels", ("male",))
-    table.decide("Age", Decision(called="age"))
-    table.decide("sex", Decision(spelling={"male": "M"}))
+    table.decide(ColumnPlan(name="Age", rename="age"))
+    table.decide(ColumnPlan(name="sex", recode=(("male", "M"),)))
     assert states(table, {"stage"}) == {"age": "matches", "outcome": "missing", "sex": "matches", "stage": "withheld"}
-    table.decide("stage", Decision(excluded=True))
+    table.decide(ColumnPlan(name="stage", drop=True))
     assert states(table)["stage"] == "missing"
 
 
 @pytest.mark.parametrize(
-    ("column", "decision", "fix"),
+    ("column", "kind", "fix"),
     [
-        (["x", "y"], Decision(), "column"),
-        ([1.0, float("inf")], Decision(), "column"),
-        ([None, None], Decision(), "column"),
-        ([1, 2], Decision(kind="ordinal"), "kind"),
+        (["x", "y"], "", "column"),
+        ([1.0, float("inf")], "", "column"),
+        ([None, None], "", "column"),
+        ([1, 2], "ordinal", "kind"),
     ],
 )
-def test_what_repairs_a_number(column: list[Any], decision: Decision, fix: str) -> None:
-    table = SiteTable("t", pl.DataFrame({"age": column}))
-    table.decide("age", decision)
+def test_what_repairs_a_number(column: list[Any], kind: str, fix: str) -> None:
+    table = SiteTable(Origin("t"), Loaded(pl.DataFrame({"age": column})))
+    table.decide(ColumnPlan(name="age", kind=kind))
     match = fit(Schema({"age": "continuous"}), table, set())[0]
     assert (match.state, match.fix) == ("conflict", fix)
     assert match.words
 
 
 def test_free_text_is_not_respelled_level_by_level() -> None:
-    table = SiteTable("t", pl.DataFrame({"sex": [f"p{n}" for n in range(100)]}))
+    table = SiteTable(Origin("t"), Loaded(pl.DataFrame({"sex": [f"p{n}" for n in range(100)]})))
     match = fit(Schema({"sex": ("binary", ["F", "M"])}), table, set())[0]
     assert (match.fix, match.strange) == ("column", ())
 

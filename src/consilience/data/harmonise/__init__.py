@@ -9,6 +9,7 @@ from consilience.data.harmonise.applying import Harmonised, harmonise
 from consilience.data.harmonise.changes import Change, Summary
 from consilience.data.harmonise.plan import Plan
 from consilience.data.harmonise.units import Conversion, KnownFactor, convert, known_factors, unit_between
+from consilience.data.harmonise.writing import as_toml
 
 __all__ = [
     "Applied",
@@ -18,6 +19,7 @@ __all__ = [
     "KnownFactor",
     "Plan",
     "Summary",
+    "as_toml",
     "convert",
     "harmonise",
     "known_factors",

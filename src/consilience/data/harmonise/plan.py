@@ -37,7 +37,7 @@ from consilience.data.harmonise.columns import ColumnPlan, nearest, read_column,
 from consilience.data.harmonise.derived import Derived, read_derived
 from consilience.data.sources.loaded import Loaded
 
-__all__ = ["Plan"]
+__all__ = ["Plan", "said_of"]
 
 LABEL = "consilience/harmonise/1"
 TOP = ("columns", "derived")
@@ -166,7 +166,7 @@ class Plan:
 
     def lines(self) -> list[str]:
         """The plan in words, a line for each column and derived variable."""
-        return [f"{c.name}: {_said(c)}" for c in self.columns] + [
+        return [f"{c.name}: {said_of(c)}" for c in self.columns] + [
             f"{d.name}: derived as {d.expression.text}{_kinds(d)}" for d in self.derived
         ]
 
@@ -180,8 +180,12 @@ def _check_names(plan: Plan) -> None:
             raise HarmoniseError("A derived variable has a name; got an empty one.")
 
 
-def _said(c: ColumnPlan) -> str:
-    """One column's steps, in the order in which they are done."""
+def said_of(c: ColumnPlan) -> str:
+    """One column's steps in words, in the order in which they are done.
+
+    >>> said_of(ColumnPlan(name="ward", drop=True))
+    'dropped'
+    """
     scaled = "" if c.factor is None and c.offset is None else f"× {1.0 if c.factor is None else c.factor:g} + {c.offset or 0.0:g}"
     steps = (
         f"missing {', '.join(map(repr, c.missing))}" if c.missing else "",

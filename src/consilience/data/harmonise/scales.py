@@ -10,7 +10,7 @@ from difflib import get_close_matches
 
 from consilience.errors import OptionError
 
-__all__ = ["Dimension", "Unit", "unit_named"]
+__all__ = ["UNITS", "Dimension", "Unit", "unit_named"]
 
 Dimension = str
 """What is measured: ``"mass concentration"``, ``"length"``, …; units of one dimension can be converted without knowing the substance."""
@@ -131,7 +131,8 @@ _ALSO = {
 _EXACT = {"G/l": "10^9/l", "G/L": "10^9/l", "T/l": "10^12/l", "T/L": "10^12/l"}
 """Where a capital letter changes the meaning: giga per litre is no gram per litre."""
 
-_UNITS = {name: Unit(name, dimension, *line) for dimension, units in _TABLE.items() for name, line in units.items()}
+UNITS = {name: Unit(name, dimension, *line) for dimension, units in _TABLE.items() for name, line in units.items()}
+"""All units, by their usual spelling."""
 
 
 def _plain(text: str) -> str:
@@ -143,7 +144,7 @@ def _plain(text: str) -> str:
     return found.replace("/ul", "/µl").replace("10e", "10^").replace("x10^", "10^").replace("mcg", "µg")
 
 
-_KNOWN = {_plain(name): name for name in _UNITS} | {_plain(name): unit for name, unit in _ALSO.items()}
+_KNOWN = {_plain(name): name for name in UNITS} | {_plain(name): unit for name, unit in _ALSO.items()}
 
 
 def unit_named(text: str) -> Unit:
@@ -173,4 +174,4 @@ def unit_named(text: str) -> Unit:
         near = get_close_matches(_plain(text), _KNOWN, 3)
         hint = f"Near it are {', '.join(dict.fromkeys(_KNOWN[n] for n in near))}. " if near else ""
         raise OptionError(f"{text!r} is no unit of the table. {hint}Give a factor (and an offset) instead, as in factor = 0.0259.")
-    return _UNITS[name]
+    return UNITS[name]

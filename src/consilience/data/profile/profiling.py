@@ -234,7 +234,8 @@ def profile_column(
 def _profiled(column: pl.Series, facts: ColumnFacts, kind: str | Kind | None, levels: list[Any] | None, min_cell: int) -> ColumnProfile:
     verdict = _judged(facts, kind, levels, min_cell)
     chosen = verdict.kind or (as_kind(kind, facts.name) if kind is not None else None)
-    reason = verdict.reason if verdict.kind is not None else "declared" if kind is not None else ""
+    known = verdict.kind is not None or verdict.standing is Standing.EXCLUDED
+    reason = verdict.reason if known else "declared" if kind is not None else ""
     trouble = "" if verdict.standing is not Standing.REFUSED else " ".join(f.said(Asker.PAGE) for f in verdict.findings)
     if not trouble and verdict.kind is None:
         trouble = verdict.findings[0].words

@@ -119,11 +119,10 @@ class Client:
         self.facts: dict[str, ColumnFacts] = facts_of(_chosen(self.frame, variables, name))
         self._read = tuple(replace(f, words=f"{name!r}: {f.words}", sites=(name,)) for f in loaded.findings)
         # a kind that is given anew goes without the plan's levels
-        ordered = {n: v for n, v in self.plan.levels.items() if n not in (kinds or {})}
-        said = {**self.plan.kinds, **(kinds or {})}
-        self.verdicts = self._judged(
-            said, {**loaded.levels, **ordered, **(levels or {})}, loaded.ordered, () if variables is None else variables
-        )
+        ordered = {n: v for n, v in self.plan.levels.items() if n in self.facts and n not in (kinds or {})}
+        said = {**{n: k for n, k in self.plan.kinds.items() if n in self.facts}, **(kinds or {})}
+        read = {n: v for n, v in loaded.levels.items() if n in self.facts}
+        self.verdicts = self._judged(said, {**read, **ordered, **(levels or {})}, loaded.ordered, () if variables is None else variables)
         for column, (unit, _) in self.plan.units.items():
             self._say_unit(column, unit)
         self.findings: tuple[Finding, ...] = tuple(dict.fromkeys((*self._read, *(f for v in self.verdicts.values() for f in v.findings))))

@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 
+from consilience.data.harmonise import Applied
+from consilience.data.sources import Loaded
 from consilience.errors import StudyError
 from consilience.federation import Client, FederatedTest
 from consilience.federation.site.ledger import Ledger
@@ -28,7 +30,9 @@ def rehearse(client: Client, study: dict[str, Any]) -> Ledger:
     settings = checked(msgspec.convert(study["settings"], NetworkSettings))
     schema, terms = schema_of(variables), terms_of(settings)
     others = max(2, settings.min_contributors, len(study["sites"])) - 1
-    clients = [client, *(Client(f"another {i}", client.frame, kinds=None) for i in range(others))]
+    # by the same plan, whose units may be others than the study's
+    copied = Applied(Loaded(client.frame), client.plan)
+    clients = [client, *(Client(f"another {i}", copied) for i in range(others))]
     members = [c.identity.fingerprint for c in clients]
     ledger = Ledger()
     first = client.join(study["id"], schema, terms, members, ledger=ledger)

@@ -121,7 +121,7 @@ class Site:
     def _declare(self) -> Declare | Declined:
         """The site's variables, if its owner agrees. Once there is a contract the study has a schema, and nothing more is told."""
         try:
-            reply = declared(self._client)  # made before the question, so that what is sent is what was shown
+            reply = declared(self._client, self.asker)  # made before the question, so that what is sent is what was shown
         except RefusalError as error:
             self.failure = error
             return self._keeps_silent("The site's data have names or levels that it does not tell in the open.")

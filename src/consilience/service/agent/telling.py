@@ -40,8 +40,8 @@ _PERSONAL = re.compile(
 """Names of columns that say who somebody is, or hold what somebody wrote."""
 
 
-def declared(client: Client) -> Declare:
-    """What this site would say, and nothing else: no reasons, since these have counts in them.
+def declared(client: Client, asker: Asker = Asker.COMMAND) -> Declare:
+    """What this site would say, and nothing else: no reasons, since these have counts in them. ``asker`` reads what must not be told.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def declared(client: Client) -> Declare:
     """
     stops = untold(client)
     if stops:
-        found = " ".join(finding.said(Asker.COMMAND) for finding in stops)
+        found = " ".join(finding.said(asker) for finding in stops)
         raise RefusalError(f"Names and levels of this site's variables are not sent; nothing has left it. {found}")
     return Declare(tuple(_one(d) for d in client.declarations.values()))
 

@@ -64,6 +64,7 @@ def document(desk: SiteDesk) -> bytes:
                 ".",
             ),
             _withheld(desk),
+            *_steps(desk),
         ),
         _section("What leaves this site", *_leaves(desk)),
         _section("What others learn from it", listed(LEARNT)),
@@ -109,6 +110,12 @@ def _consent(desk: SiteDesk) -> str:
 
 def _withheld(desk: SiteDesk) -> Html | None:
     return el("p", "Withheld, though the table has them: ", labels(sorted(desk.withheld)), ".") if desk.withheld else None
+
+
+def _steps(desk: SiteDesk) -> list[Html]:
+    lines = desk.plan.lines
+    words = f"The table is harmonised first, by the plan {desk.plan.digest[:16]}, which stays at this site:"
+    return [el("p", words), listed(lines)] if lines else []
 
 
 def _leaves(desk: SiteDesk) -> list[Html]:

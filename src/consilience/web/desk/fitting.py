@@ -10,11 +10,16 @@ from itertools import combinations
 
 import polars as pl
 
+from consilience.data.errors import HarmoniseError, OutOfRangeError
+from consilience.data.harmonise.columns import ColumnPlan
+from consilience.data.harmonise.derived import Derived
+from consilience.data.harmonise.fitting import fit as in_units
 from consilience.data.infer import labels_of
 from consilience.data.kinds import Kind, Variable
 from consilience.data.schema import Schema
 from consilience.data.table import Table
 from consilience.errors import DataError, SchemaError
+from consilience.web.desk.origin import OWNER
 from consilience.web.desk.table import SiteTable
 
 __all__ = ["Match", "Pairs", "fit", "kind_words", "lost_pairs", "pairs_of", "suggested"]
@@ -29,7 +34,8 @@ class Match:
     """A variable of the study and what this site has for it.
 
     ``state`` is ``matches``, ``missing``, ``conflict`` or ``withheld``. ``fix`` says what repairs a conflict: ``levels`` (each of
-    ``strange`` gets a level of the study), ``kind`` (the owner's own kind gives way) or ``column`` (on the column's own page).
+    ``strange`` gets a level of the study), ``kind`` (the owner's own kind gives way), ``unit`` (the owner says which it is), ``range``
+    (what is outside becomes missing) or ``column`` (on the column's own page). A unit that nobody has said is no conflict, and can be.
     ``column`` is the site's name for it, ``guess`` a column that may be meant.
     """
 
@@ -57,38 +63,70 @@ class Pairs:
 
 def fit(schema: Schema, table: SiteTable, withheld: Collection[str]) -> list[Match]:
     """Every variable of the study, in its order."""
-    columns = {(table.decision(name).called or name): name for name in table.frame.columns if not table.decision(name).excluded}
-    free = [name for called, name in columns.items() if called not in schema]
-    return [_match(variable, table, columns.get(variable.name, ""), free, withheld) for variable in schema.values()]
+    kept = [table.column_plan(name) for name in table.frame.columns if not table.column_plan(name).drop]
+    columns = {plan.final: plan for plan in kept}
+    free = [plan.name for called, plan in columns.items() if called not in schema]
+    derived = {one.name: one for one in table.plan.derived}
+    return [
+        _match(variable, table, columns.get(variable.name) or derived.get(variable.name), free, withheld) for variable in schema.values()
+    ]
 
 
-def _match(variable: Variable, table: SiteTable, column: str, free: list[str], withheld: Collection[str]) -> Match:
-    if not column:
+def _match(variable: Variable, table: SiteTable, made: ColumnPlan | Derived | None, free: list[str], withheld: Collection[str]) -> Match:
+    if made is None:
         return Match(variable, "missing", guess=suggested(variable.name, free))
+    column = made.name
     if variable.name in withheld:
         return Match(variable, "withheld", column)
-    chosen = table.decision(column).kind
-    if chosen and chosen != variable.kind.value:
-        words = f"You have chosen {chosen}; the study has it as {variable.kind.value}."
+    if made.kind and made.kind != variable.kind.value:
+        words = f"You have chosen {made.kind}; the study has it as {variable.kind.value}."
         return Match(variable, "conflict", column, words, "kind")
-    series = table.column(column).alias(variable.name)
+    series = table.column(variable.name)
     if series.null_count() == len(series):
         return Match(variable, "conflict", column, "The column has no values.", "column")
     if variable.kind.is_discrete:
-        try:
-            strange = tuple(sorted(labels_of(series) - set(variable.levels)))
-        except (DataError, SchemaError) as error:
-            return Match(variable, "conflict", column, str(error), "column")
+        return _levels(variable, column, series)
+    return _numbers(variable, column, series, table)
+
+
+def _levels(variable: Variable, column: str, series: pl.Series) -> Match:
+    try:
+        strange = tuple(sorted(labels_of(series) - set(variable.levels)))
         if len(strange) > MOST_STRANGE:
             words = f"{len(strange):,} values are not levels of the study, such as {strange[0]!r}. Is this the right column?"
             return Match(variable, "conflict", column, words, "column")
         if strange:
             return Match(variable, "conflict", column, "Some values are not levels of the study.", "levels", strange)
-    try:
-        Table(pl.DataFrame({variable.name: series}), Schema([variable]), "this site")
+        Table(pl.DataFrame({variable.name: series}), Schema([variable]), OWNER)
     except (DataError, SchemaError) as error:
         return Match(variable, "conflict", column, str(error), "column")
     return Match(variable, "matches", column)
+
+
+def _numbers(variable: Variable, column: str, series: pl.Series, table: SiteTable) -> Match:
+    """Numbers in the study's unit: converted, if the owner has said that they are in another, and held to the study's range."""
+    said = table.plan.units.get(variable.name, ("", ""))[0]
+    try:
+        done = in_units(series.to_frame(), table.plan.units, Schema([variable]), OWNER)
+        Table(done.frame, Schema([variable]), OWNER)
+    except OutOfRangeError:
+        numbers = done.frame[variable.name].cast(pl.Float64)
+        low, high = variable.range or (0.0, 0.0)
+        outside = int((~numbers.is_between(low, high)).fill_null(value=False).sum())
+        unit = f" {variable.unit}" if variable.unit else ""
+        words = (
+            f"The study has it from {low:g} to {high:g}{unit}; {outside:,} of {numbers.count():,} values are outside. "
+            f"{'Is it in another unit?' if variable.unit else 'Are they codes, or in another unit?'}"
+        )
+        return Match(variable, "conflict", column, words, "unit" if variable.unit and not said else "range")
+    except HarmoniseError as error:
+        return Match(variable, "conflict", column, str(error).split(" In the site's plan")[0], "unit")
+    except (DataError, SchemaError) as error:
+        return Match(variable, "conflict", column, str(error), "column")
+    words = " ".join(f"Converted: {change.words}." for change in done.changes)
+    if variable.unit and not said:
+        words = f"The study has it in {variable.unit}; nobody has said the unit of this column."
+    return Match(variable, "matches", column, words, "unit" if variable.unit and not said else "")
 
 
 def suggested(wanted: str, among: Collection[str]) -> str:
@@ -135,4 +173,5 @@ def kind_words(variable: Variable) -> str:
     'ordinal: I < II'
     """
     joint = " < " if variable.kind is Kind.ORDINAL else ", "
-    return variable.kind.value + (f": {joint.join(variable.levels)}" if variable.levels else "")
+    measured = f", {variable.measured}" if variable.measured else ""
+    return variable.kind.value + (f": {joint.join(variable.levels)}" if variable.levels else "") + measured

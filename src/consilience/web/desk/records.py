@@ -25,7 +25,8 @@ _MARK = b"consilience/app/table/1"
 class Consent(msgspec.Struct, frozen=True):
     """That the owner has agreed: when, to what (its reference and its words), and to take part with which of the study's variables.
 
-    ``table`` is the mark of the table (:func:`mark_of`); empty in records of before there was one.
+    ``table`` is the mark of the table (:func:`mark_of`); empty in records of before there was one. ``plan`` is the digest of the plan by
+    which the table was made, as the agent keeps it, and ``steps`` are its lines; empty where nothing was harmonised.
     """
 
     reference: str
@@ -34,6 +35,8 @@ class Consent(msgspec.Struct, frozen=True):
     variables: tuple[str, ...]
     lines: tuple[str, ...]
     table: str = ""
+    plan: str = ""
+    steps: tuple[str, ...] = ()
 
 
 def mark_of(frame: pl.DataFrame, identity: Identity) -> str:

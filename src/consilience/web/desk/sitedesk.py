@@ -4,33 +4,37 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from consilience.data.finding import Asker, Grade
+from consilience.data.harmonise import Plan
+from consilience.data.harmonise.columns import ColumnPlan
+from consilience.data.harmonise.derived import Derived
 from consilience.errors import StudyError
 from consilience.federation import Client
 from consilience.federation.site.ledger import LedgerLine
 from consilience.service.agent import Home, StudyFolder
 from consilience.service.agent import join as enter
+from consilience.service.agent.home import PlanRecord
 from consilience.service.agent.rehearsal import rehearse
 from consilience.service.agent.telling import declared, question
 from consilience.service.config import AgentConfig
 from consilience.service.invitation import Invitation
+from consilience.web.desk.checking import TableCheck, conflicts, table_check
 from consilience.web.desk.dryrun import DryRun
 from consilience.web.desk.fitting import Match, fit
 from consilience.web.desk.leaving import Rehearsal
+from consilience.web.desk.obstacle import MIXED, obstacle
 from consilience.web.desk.offer import Offer
 from consilience.web.desk.records import Consent, LedgerFile, keep_consent, mark_of, read_consent
 from consilience.web.desk.serverview import ServerView
 from consilience.web.desk.session import Session
-from consilience.web.desk.table import Decision, SiteTable
+from consilience.web.desk.table import SiteTable
 
 __all__ = ["SiteDesk"]
 
-MIXED = (
-    "The table is not the one that you have agreed with, and sums of that one have left this site. Beside them, sums of another would tell "
-    "about the rows that differ. Choose the table as it was then, with the same repairs."
-)
 OVER = ("finished", "failed", "cancelled")
 
 
@@ -52,6 +56,7 @@ class SiteDesk:
         self._view: ServerView | None = None
         self._version = 0
         self._matched: tuple[tuple[int, Offer], list[Match]] | None = None
+        self._checked: tuple[tuple[int, Offer | None], TableCheck] | None = None
         self.fitted = -1
         self._ledger_file = LedgerFile()
         found = self.home.studies()
@@ -74,11 +79,25 @@ class SiteDesk:
         if self.session is not None and not self.session.active and self.session.outcome is None:
             self.session = None
 
-    def decide(self, column: str, decision: Decision) -> None:
-        """Decide about a column of the table."""
+    def decide(self, column: ColumnPlan) -> None:
+        """Do this with a column of the table; HarmoniseError if it cannot be done."""
         self._check_idle()
         assert self.table is not None
-        self.table.decide(column, decision)
+        self.table.decide(column)
+        self.changed()
+
+    def derive(self, derived: Iterable[Derived]) -> None:
+        """Compute these variables from others; HarmoniseError if it cannot be done."""
+        self._check_idle()
+        assert self.table is not None
+        self.table.derive(derived)
+        self.changed()
+
+    def follow(self, plan: Plan) -> None:
+        """Take a whole plan; HarmoniseError if it does not fit the table."""
+        self._check_idle()
+        assert self.table is not None
+        self.table.follow(plan)
         self.changed()
 
     def withhold(self, names: set[str]) -> None:
@@ -183,29 +202,41 @@ class SiteDesk:
         found = self.matches()
         return any(match.state == "matches" for match in found) and all(match.state != "conflict" for match in found)
 
+    def check(self) -> TableCheck:
+        """What is doubtful or refused about the table: of the study's variables first, if there is a study."""
+        assert self.table is not None
+        key = (self._version, self.offer)
+        if self._checked is None or self._checked[0] != key:
+            found, offer = self.table.noticed(), self.offer
+            used = set(offer.schema) if offer is not None else {name for finding in found for name in finding.columns}
+            self._checked = (key, table_check([*found, *conflicts(self.matches())], used))
+        return self._checked[1]
+
+    def doubts(self) -> list[str]:
+        """What is doubtful about the variables in use, in the words of a page: to be read before anybody agrees."""
+        return [finding.said(Asker.PAGE) for finding in self.check().used if finding.grade is Grade.DOUBTFUL]
+
     def client(self) -> Client:
         """The site as the library has it, with the repaired table."""
         if self.table is None or self.study is None:
             raise StudyError("Choose a table and join a study first.")
-        offer, drop = self.offer, self._dropped(self.table)
         return Client(
             self.site,
-            self.table.repaired(drop),
-            kinds=self.table.kinds(drop),
-            levels=self.table.levels(drop) if offer is None else {},
+            self.table.only(self._handed(self.table)),
             identity=self.home.identity(),
             min_cell=self.config.min_cell,
             rare_levels=self.config.rare_levels,
         )
 
-    def _dropped(self, table: SiteTable) -> set[str]:
-        """What the study does not use is not even handed over."""
-        offer = self.offer
-        return self.withheld | (set() if offer is None else {called for called in table.used() if called not in offer.schema})
+    def _handed(self, table: SiteTable) -> list[str]:
+        """The variables that are handed over: those of the study that match. What it does not use is not even handed over."""
+        return self.held if self.offer is not None else table.used(self.withheld)
 
-    def _mark(self) -> str:
+    def mark(self) -> str:
         """What tells the table that would be handed over from another."""
-        return mark_of(self.table.repaired(self._dropped(self.table)), self.home.identity()) if self.table is not None else ""
+        if self.table is None:
+            return ""
+        return mark_of(self.table.only(self._handed(self.table)).loaded.frame, self.home.identity())
 
     # what will leave
 
@@ -226,24 +257,8 @@ class SiteDesk:
         return read_consent(self.study) if self.study is not None else None
 
     def obstacle(self) -> str:
-        """Why the agent cannot go on with this table; empty if it can. Repairs are not kept on disk, so after a new start they are to be
-        made again: a table without them would answer other than what was agreed to, or not at all.
-        """
-        if self.table is None or self.offer is None:
-            return ""
-        if not self.fits():
-            return "The table does not fit the study as it is. Repair it on the page Fit, as before."
-        given = self.consent if self.study is not None and self.study.contract is not None else None
-        if given is not None and sorted(given.variables) != sorted(self.held):
-            agreed, now = ", ".join(sorted(given.variables)), ", ".join(sorted(self.held))
-            return f"You have agreed to take part with {agreed}; the table now has {now}. Repair it on the page Fit, as before."
-        if given is not None and given.table and given.table != self._mark():
-            return (
-                MIXED
-                if any(not line.refused for line in self.ledger())
-                else "The table is not the one that you have agreed with. Go through the steps from Fit on again."
-            )
-        return ""
+        """Why the agent cannot go on with this table; empty if it can."""
+        return obstacle(self)
 
     async def agree(self, offer: Offer | None) -> None:
         """The owner agrees: to an offer, or (None) to tell the site's variables. The agent begins, or goes on with its answer."""
@@ -251,22 +266,41 @@ class SiteDesk:
         if self.obstacle() == MIXED:
             raise StudyError(MIXED)
         if offer is not None:
-            held, lines = tuple(self.held), tuple(offer.lines())
-            keep_consent(self.study, Consent(offer.reference, time.time(), self.site, held, lines, self._mark()))
+            held, lines, plan = tuple(self.held), tuple(offer.lines()), self.plan
+            kept = Consent(offer.reference, time.time(), self.site, held, lines, self.mark(), plan.digest, plan.lines)
+            keep_consent(self.study, kept)
         session = self.session
         if session is not None and session.active:
             if session.pending is None or session.pending.offer != offer:
                 return
-            if offer is None or set(self.client().declarations) == set(session.client.declarations):
+            if offer is None or self._same_table(session.client):
                 session.pending.answer(yes=True)
                 return
             await session.leave()  # it has the columns of another offer: a new one takes its place, with those that were shown
         self.begin(offer, tells=self.telling() if offer is None else ())
 
+    def _same_table(self, client: Client) -> bool:
+        """Whether a client has the columns and the plan that this one would have now."""
+        now = self.client()
+        return set(now.declarations) == set(client.declarations) and now.plan.digest == client.plan.digest
+
+    @property
+    def plan(self) -> PlanRecord:
+        """The plan for the table, as the agent writes it down."""
+        return PlanRecord.of(self.table.plan) if self.table is not None else PlanRecord()
+
+    def first_done(self) -> list[str]:
+        """What is done with the table before anything is computed, by its plan and to the study's units: before and after, in words."""
+        if self.table is None:
+            return []
+        offer = self.offer
+        fitted = self.client().fitted(offer.schema).changes if offer is not None else ()
+        return [line for change in (*self.table.changes, *fitted) for line in change.said()]
+
     def telling(self) -> tuple[str, ...]:
         """The words that a study without declared variables would be told, each name and level; an error if one must not be told."""
         assert self.study is not None
-        return tuple(question(declared(self.client()), self.study.joined.url))
+        return tuple(question(declared(self.client(), Asker.PAGE), self.study.joined.url))
 
     def begin(self, offer: Offer | None, *, tells: tuple[str, ...] = ()) -> None:
         """Start the agent. Without an offer it has nothing to agree to, and asks."""

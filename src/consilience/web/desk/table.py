@@ -1,189 +1,185 @@
-"""The site's table: as it was read, and as its owner has repaired it. Nothing of it is written anywhere."""
+"""The site's table: as it was read, and as its owner's plan makes it. Nothing of it is written anywhere."""
 
 from __future__ import annotations
 
-import mmap
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 
 import polars as pl
 
-from consilience.data.errors import ReadError
-from consilience.data.kinds import level_label, sort_levels
-from consilience.data.parquet_size import parquet_size
+from consilience.data.finding import Asker, Finding, Grade
+from consilience.data.harmonise import Applied, Change, Plan
+from consilience.data.harmonise.columns import ColumnPlan
+from consilience.data.harmonise.derived import Derived
+from consilience.data.judging import Standing
 from consilience.data.profile import ColumnProfile, profile_column
-from consilience.data.sources import SUFFIXES, load, load_bytes, suffix_of, typed
+from consilience.data.sources import Loaded
+from consilience.web.desk.origin import OWNER, Origin
 
-__all__ = ["MOST_BYTES", "Decision", "SiteTable", "labels_in", "listed_files", "read_file", "read_upload_bytes", "respelled"]
-
-MOST_BYTES = 1 << 30
-"""The largest file that is read: held beside its table while that is typed, it is what a usual machine has to spare."""
-MOST_CELLS = 200_000_000
-MOST_UNPACKED = 4 << 30
-MOST_FILES = 500
-MOST_LABELS, MOST_ODD = 200, 60
-"""Labels that a form has a line for; and where a column is nearly all numbers, those that are none."""
-MOST_NUMBERS = 20
-"""More numbers than this are no levels to spell, and two fields for each would stand between a keyboard and the next button."""
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What the owner decided about a column. ``spelling`` gives levels another text; an empty one makes them missing.
-
-    ``called`` is the name of the study's variable that the column is, if its own name is another. ``comma`` reads decimal commas.
-    """
-
-    kind: str = ""
-    levels: tuple[str, ...] = ()
-    spelling: Mapping[str, str] = field(default_factory=dict)
-    excluded: bool = False
-    called: str = ""
-    comma: bool = False
-
-
-def listed_files(folder: Path) -> list[Path]:
-    """The tables in a folder, by name."""
-    try:
-        found = [path for path in folder.iterdir() if suffix_of(path.name) in SUFFIXES and path.is_file() and not path.name.startswith(".")]
-    except OSError:
-        return []
-    return sorted(found, key=lambda path: path.name.casefold())[:MOST_FILES]
-
-
-def read_file(path: Path) -> pl.DataFrame:
-    """A table from a file of the folder, if it is not too large to hold."""
-    length = path.stat().st_size
-    if length > MOST_BYTES:
-        raise ReadError(f"{path.name!r} has {length:,} bytes; at most {MOST_BYTES:,} are read. Leave out columns that no study needs.")
-    if path.suffix.lower() == ".parquet" and length:
-        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            _check_parquet(content, path.name)
-    return load(path, "this site").frame
-
-
-def read_upload_bytes(content: bytes, name: str) -> pl.DataFrame:
-    """A table from an upload."""
-    if name.lower().endswith(".parquet"):
-        _check_parquet(content, name)
-    return load_bytes(content, name, "this site").frame
-
-
-def _check_parquet(content: bytes | mmap.mmap, name: str) -> None:
-    found = parquet_size(content)
-    if found.cells > MOST_CELLS or found.unpacked > MOST_UNPACKED:
-        raise ReadError(
-            f"{name!r} unpacks to {found.rows:,} rows, {found.columns:,} columns and {found.unpacked:,} bytes, more than this app holds "
-            f"({MOST_CELLS:,} values, {MOST_UNPACKED:,} bytes). Leave out columns or rows that no study needs."
-        )
-
-
-def respelled(column: pl.Series, decision: Decision) -> pl.Series:
-    """A column with the owner's spelling. What is left may be numbers, and is then read as such.
-
-    >>> column = pl.Series("sex", ["male", "female", "?"])
-    >>> respelled(column, Decision(spelling={"male": "M", "female": "F", "?": ""})).to_list()
-    ['M', 'F', None]
-    >>> respelled(pl.Series("age", ["61,5", "unknown"]), Decision(spelling={"unknown": ""}, comma=True)).to_list()
-    [61.5, None]
-    """
-    changed = {old: new for old, new in decision.spelling.items() if old != new}
-    if not changed and not decision.comma:
-        return column
-    if column.dtype.is_float():
-        column = column.fill_nan(None)
-    # by distinct values: labels are made by Python calls
-    values = column.unique().drop_nulls().to_list()
-    new = {value: changed.get(level_label(value), level_label(value)) or None for value in values}
-    if isinstance(column.dtype, pl.Enum) or column.dtype == pl.Categorical:
-        column = column.cast(pl.String)
-    text = column.replace_strict(new, default=None, return_dtype=pl.String).alias(column.name)
-    return typed(text.str.replace(",", ".", literal=True) if decision.comma else text)
-
-
-def labels_in(column: pl.Series) -> dict[str, int]:
-    """The labels of a column that its owner may want to spell otherwise, with their rows: all of few, or what is no number among many.
-
-    >>> labels_in(pl.Series(["a", "b", "a", None]))
-    {'a': 2, 'b': 1}
-    >>> labels_in(pl.Series([str(n) for n in range(1000)] + ["unknown"]))
-    {'unknown': 1}
-    """
-    if column.dtype.is_temporal() or column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object, pl.Null):
-        return {}
-    present = (column.fill_nan(None) if column.dtype.is_float() else column).drop_nulls()
-    counts = present.alias("value").value_counts()
-    most = MOST_NUMBERS if column.dtype.is_numeric() else MOST_LABELS
-    if counts.height > most and column.dtype == pl.String:
-        numbers = pl.col("value").str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
-        counts, most = counts.filter(numbers.is_null()), MOST_ODD
-    if counts.height > most:
-        return {}
-    found: dict[str, int] = {}
-    for value, count in counts.iter_rows():
-        found[level_label(value)] = found.get(level_label(value), 0) + count
-    return {label: found[label] for label in sort_levels(found)}
+__all__ = ["SiteTable"]
 
 
 class SiteTable:
-    """A table and the decisions about its columns.
+    """A table, where it is from, and the plan for it.
 
-    >>> table = SiteTable("a.csv", pl.DataFrame({"sex": ["male", "female"], "id": [1, 2]}))
-    >>> table.decide("sex", Decision(spelling={"male": "M", "female": "F"}))
-    >>> table.decide("id", Decision(excluded=True))
+    The plan is one that can be carried out: a step that cannot be is an error when it is given, and the plan stays what it was.
+
+    >>> table = SiteTable(Origin("a.csv"), Loaded(pl.DataFrame({"sex": ["male", "female"], "id": [1, 2]})))
+    >>> table.decide(ColumnPlan(name="sex", recode=(("female", "F"), ("male", "M"))))
+    >>> table.decide(ColumnPlan(name="id", drop=True))
     >>> table.repaired().to_dict(as_series=False)
     {'sex': ['M', 'F']}
     """
 
-    def __init__(self, name: str, frame: pl.DataFrame, *, copied: bool = False) -> None:
-        self.name, self.frame, self.copied = name, frame, copied
-        self.decisions: dict[str, Decision] = {}
+    def __init__(self, origin: Origin, loaded: Loaded, plan: Plan | None = None) -> None:
+        self.origin, self.loaded = origin, loaded
         self.reviewed = False
-        self._profiles: dict[str, ColumnProfile] = {}
+        self._applied = (plan or Plan()).applied(loaded, OWNER)
+        self._profiles: dict[str, tuple[ColumnPlan, ColumnProfile]] = {}
+        self._derived: dict[str, tuple[Applied, ColumnProfile]] = {}
 
-    def decision(self, column: str) -> Decision:
-        """What was decided about a column."""
-        return self.decisions.get(column, Decision())
+    @classmethod
+    def of(cls, origin: Origin, plan: Plan | None = None) -> SiteTable:
+        """Read a table, and look at all of its columns: what pages then ask is answered at once."""
+        made = cls(origin.let_go(), origin.load(), plan)
+        made.profiles()
+        return made
 
-    def decide(self, column: str, decision: Decision) -> None:
-        """Decide about a column."""
-        self.decisions[column] = decision
-        self._profiles.pop(column, None)
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.origin.name
 
-    def column(self, name: str) -> pl.Series:
-        """A column as it will be used."""
-        return respelled(self.frame[name], self.decision(name))
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The table as it was read."""
+        return self.loaded.frame
+
+    @property
+    def plan(self) -> Plan:
+        """What is done with it."""
+        return self._applied.plan
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """What the plan changes, before and after."""
+        return self._applied.changes
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What could not be read without guessing, and what the plan does that should be looked at; by the names after the plan."""
+        return self._applied.loaded.findings
+
+    # the plan
+
+    def column_plan(self, name: str) -> ColumnPlan:
+        """What is done with a column; a plan that does nothing, if there is none."""
+        return next((column for column in self.plan.columns if column.name == name), ColumnPlan(name=name))
+
+    def decide(self, column: ColumnPlan) -> None:
+        """Do this with a column; HarmoniseError if it cannot be done, and then nothing has changed."""
+        others = [one for one in self.plan.columns if one.name != column.name]
+        kept = [*others, column] if column != ColumnPlan(name=column.name) else others
+        self.follow(Plan(tuple(sorted(kept, key=lambda one: one.name)), self.plan.derived))
+
+    def derive(self, derived: Iterable[Derived]) -> None:
+        """Compute these variables from the others, in this order; as :meth:`decide`."""
+        self.follow(Plan(self.plan.columns, tuple(derived)))
+
+    def follow(self, plan: Plan) -> None:
+        """Take a whole plan; as :meth:`decide`."""
+        # through its plain form: what is checked in a file is checked here
+        self._applied = Plan.read(_file(plan)).applied(self.loaded, OWNER)
+
+    # what comes of it
 
     def profile(self, name: str) -> ColumnProfile:
-        """What can be said of a column as it will be used."""
-        if name not in self._profiles:
-            decision = self.decision(name)
-            self._profiles[name] = profile_column(self.column(name), decision.kind or None, decision.levels or None)
-        return self._profiles[name]
+        """What can be said of a column as it will be used, by its name in the file; also of one that is left out."""
+        made = self.column_plan(name)
+        kept = self._profiles.get(name)
+        if kept is None or kept[0] != made:
+            series = self._applied.loaded.frame[made.final] if not made.drop else self.frame[name].alias(made.final)
+            kept = self._profiles[name] = (made, self._profiled(series, made))
+        return kept[1]
+
+    def derived_profile(self, derived: Derived) -> ColumnProfile:
+        """What can be said of a derived variable."""
+        kept = self._derived.get(derived.name)
+        if kept is None or kept[0] is not self._applied:
+            kept = self._derived[derived.name] = (self._applied, self._profiled(self.column(derived.name), derived))
+        return kept[1]
+
+    def _profiled(self, series: pl.Series, made: ColumnPlan | Derived) -> ColumnProfile:
+        loaded = self._applied.loaded
+        levels = made.levels or (loaded.levels.get(series.name) if not made.kind else None)
+        found = profile_column(series, made.kind or None, levels or None)
+        return self._with_reading(found, declared=bool(made.kind or levels))
+
+    def _with_reading(self, found: ColumnProfile, *, declared: bool) -> ColumnProfile:
+        """With what was noticed while the column was read; what could not be read without guessing is refused, unless it was declared."""
+        read = [f for f in self.findings if found.name in f.columns]
+        stops = [f for f in read if f.grade is Grade.REFUSED]
+        if stops and not declared:
+            return replace(found, trouble=" ".join(f.said(Asker.PAGE) for f in stops), signs=tuple(stops), standing=Standing.REFUSED)
+        known = {f.words for f in found.signs}
+        return replace(found, signs=(*found.signs, *(f for f in read if f.grade is not Grade.REFUSED and f.words not in known)))
 
     def profiles(self) -> list[ColumnProfile]:
-        """All columns, in the table's order."""
+        """All columns, in the file's order."""
         return [self.profile(name) for name in self.frame.columns]
 
-    def used(self, withheld: Collection[str] = ()) -> dict[str, str]:
-        """Columns that are used, by the name they have in a study. Those that cannot be a variable are left out, as are the excluded."""
-        found = {}
-        for name in self.frame.columns:
-            decision = self.decision(name)
-            called = decision.called or name
-            if not decision.excluded and called not in withheld and self.profile(name).usable:
-                found[called] = name
-        return found
+    def used(self, withheld: Collection[str] = ()) -> list[str]:
+        """Variables, by the names they have in a study. What cannot be a variable is left out, as is what was dropped."""
+        columns = [(self.column_plan(name), self.profile(name)) for name in self.frame.columns]
+        found = [made.final for made, profile in columns if not made.drop and profile.usable]
+        found += [one.name for one in self.plan.derived if self.derived_profile(one).usable]
+        return [name for name in found if name not in withheld]
+
+    def column(self, called: str) -> pl.Series:
+        """A column after the plan, by its name there."""
+        return self._applied.loaded.frame[called]
 
     def repaired(self, withheld: Collection[str] = ()) -> pl.DataFrame:
-        """The table that goes to a study: repaired, renamed, without what stays out of it."""
-        return pl.DataFrame([self.column(name).alias(called) for called, name in self.used(withheld).items()])
+        """The table that goes to a study: after the plan, without what stays out of it."""
+        return self._applied.loaded.frame.select(self.used(withheld))
 
-    def kinds(self, withheld: Collection[str] = ()) -> dict[str, str]:
-        """Kinds that the owner chose, by the study's names."""
-        return {called: self.decision(name).kind for called, name in self.used(withheld).items() if self.decision(name).kind}
+    def only(self, names: Collection[str]) -> Applied:
+        """These variables after the plan, with the plan, and with what their source said of them."""
+        loaded = self._applied.loaded
+        kept = Loaded(
+            loaded.frame.select(names),
+            loaded.ordered & frozenset(names),
+            {name: levels for name, levels in loaded.levels.items() if name in names},
+            loaded.about,
+            {name: words for name, words in loaded.emptied.items() if name in names},
+            tuple(f for f in loaded.findings if not f.columns or set(f.columns) <= set(names)),
+        )
+        return replace(self._applied, loaded=kept)
 
-    def levels(self, withheld: Collection[str] = ()) -> dict[str, tuple[str, ...]]:
-        """Orders of levels that the owner chose, by the study's names."""
-        return {called: self.decision(name).levels for called, name in self.used(withheld).items() if self.decision(name).levels}
+    @property
+    def after(self) -> list[str]:
+        """The names of all columns after the plan."""
+        return self._applied.loaded.frame.columns
+
+    def noticed(self) -> list[Finding]:
+        """Everything that was noticed about what is not left out, by the names after the plan."""
+        kept = [self.profile(name) for name in self.frame.columns if not self.column_plan(name).drop]
+        profiles = [*kept, *(self.derived_profile(one) for one in self.plan.derived)]
+        about = [finding for finding in self.findings if not finding.columns]
+        return [*about, *(finding for profile in profiles for finding in self._signs(profile))]
+
+    def _signs(self, profile: ColumnProfile) -> tuple[Finding, ...]:
+        if profile.trouble and not any(finding.grade.stops for finding in profile.signs):
+            stop = Finding("unusable", Grade.REFUSED, profile.trouble, (profile.name,))
+            return (stop, *profile.signs) if profile.standing is Standing.REFUSED else profile.signs
+        return profile.signs
+
+    @property
+    def emptied(self) -> dict[str, dict[str, int]]:
+        """By column of the file, the words that were read as missing, with their rows."""
+        return {name: dict(words) for name, words in self.loaded.emptied.items()}
+
+
+def _file(plan: Plan) -> dict[str, object]:
+    derived = {one.name: {key: value for key, value in one.plain().items() if key != "name"} for one in plan.derived}
+    return {"columns": {column.name: column.plain() for column in plan.columns}, "derived": derived}

@@ -1,33 +1,27 @@
-"""The columns: what each is taken for and why, and one page each to change it."""
+"""The columns: what each is taken for and why, how sure that is, and one page each to change it."""
 
 from __future__ import annotations
 
 import asyncio
+import re
+from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from consilience.data.kinds import Kind
-from consilience.web.desk.table import Decision, SiteTable, labels_in
-from consilience.web.forms import Form, Trouble
+from consilience.data.errors import HarmoniseError
+from consilience.data.finding import Remedy
+from consilience.data.harmonise.columns import ColumnPlan
+from consilience.data.harmonise.plan import said_of
+from consilience.data.profile import ColumnProfile
+from consilience.web.desk.remedies import taken
+from consilience.web.desk.table import SiteTable
+from consilience.web.forms import Trouble
+from consilience.web.pages.site.column_form import KINDS, fields_of, plan_of, rows_of
 from consilience.web.pages.site.common import desk_of, form_of, page, see
 
-__all__ = ["change", "one", "review", "show"]
-
-KINDS = (
-    ("", "Decide from the values", "As the list of columns says."),
-    (Kind.CONTINUOUS.value, "Continuous", "A number that is measured, such as an age or a blood pressure."),
-    (
-        Kind.COUNT.value,
-        "Count",
-        "How often something happened, such as visits or falls: whole numbers from 0. Never decided from the values, so choose it.",
-    ),
-    (Kind.BINARY.value, "Binary", "Two levels, such as yes and no."),
-    (Kind.ORDINAL.value, "Ordinal", "Levels with an order, such as stages."),
-    (Kind.MULTINOMIAL.value, "Multinomial", "Levels without an order, such as blood groups."),
-)
-LONGEST = 200
+__all__ = ["change", "one", "remedy", "review", "show", "words_on_page"]
 
 
 def _table(request: Request) -> SiteTable:
@@ -43,9 +37,10 @@ async def show(request: Request) -> Response:
         return see("/data")
     table = _table(request)
     profiles = await asyncio.to_thread(table.profiles)
-    excluded = [name for name in table.frame.columns if table.decision(name).excluded]
-    changed = [name for name in table.frame.columns if table.decision(name) != Decision()]
-    return page(request, "columns.html", "Check the columns", table=table, profiles=profiles, excluded=excluded, changed=changed)
+    plans = [table.column_plan(name) for name in table.frame.columns]
+    derived = [(one, table.derived_profile(one)) for one in table.plan.derived]
+    rows = list(zip(table.frame.columns, profiles, plans, map(said_of, plans), strict=True))
+    return page(request, "columns.html", "Check the columns", table=table, rows=rows, derived=derived)
 
 
 async def review(request: Request) -> Response:
@@ -66,31 +61,62 @@ async def one(request: Request) -> Response:
     """One column."""
     table = _table(request)
     name = _name(request, table)
-    return _page(request, table, name, table.decision(name), [])
+    return _page(request, table, name, table.column_plan(name), [])
 
 
-def _page(request: Request, table: SiteTable, name: str, decision: Decision, troubles: list[Trouble]) -> Response:
-    labels = labels_in(table.frame[name])
-    order = {label: place for place, label in enumerate(decision.levels, start=1)}
-    rows = [
-        (i, label, count, decision.spelling.get(label, label), order.get(decision.spelling.get(label, label), i + 1))
-        for i, (label, count) in enumerate(labels.items())
-    ]
-    number = table.frame.columns.index(name)
-    commas = any("," in label for label in labels) or decision.comma
+def _page(request: Request, table: SiteTable, name: str, plan: ColumnPlan, troubles: list[Trouble]) -> Response:
+    kept = table.column_plan(name)
+    profile = table.profile(name)
     return page(
         request,
         "column.html",
         f"Column {name}",
         troubles=troubles,
         name=name,
-        profile=table.profile(name),
-        decision=decision,
-        rows=rows,
-        number=number,
+        profile=profile,
+        plan=plan,
+        rows=rows_of(table.frame[name], plan),
+        number=table.frame.columns.index(name),
         kinds=KINDS,
-        commas=commas,
+        fields=fields_of(plan),
+        changes=[change for change in table.changes if change.column == name],
+        remedies=ways_out(profile, kept),
+        dates=table.frame[name].dtype.is_temporal() or profile.holds == "dates or times" or bool(plan.date) or _dated(profile),
+        numeric=table.frame[name].dtype.is_numeric(),
     )
+
+
+def _dated(profile: ColumnProfile) -> bool:
+    return any(sign.code == "date" for sign in profile.signs)
+
+
+def ways_out(profile: ColumnProfile, plan: ColumnPlan) -> list[tuple[int, int, Remedy]]:
+    """The ways out that one click takes: the places of finding and remedy, which a form sends, and the remedy."""
+    return [
+        (i, j, remedy)
+        for i, finding in enumerate(profile.signs)
+        for j, remedy in enumerate(finding.remedies)
+        if taken(plan, remedy) is not None and not plan.drop
+    ]
+
+
+async def remedy(request: Request) -> Response:
+    """Take a way out that a finding names."""
+    table = _table(request)
+    name = _name(request, table)
+    form = await form_of(request)
+    kept = table.column_plan(name)
+    chosen = next((r for i, j, r in ways_out(table.profile(name), kept) if form.text("way") == f"{i}-{j}-{r.step}-{r.value}"), None)
+    made = taken(kept, chosen) if chosen is not None else None
+    if made is None:
+        return _page(
+            request, table, name, kept, [Trouble("", "The column has changed since this page was loaded. Nothing was done; look again.")]
+        )
+    try:
+        desk_of(request).decide(made)
+    except HarmoniseError as error:
+        return _page(request, table, name, kept, [Trouble("", words_on_page(error))])
+    return see(f"/columns/{request.path_params['number']}")
 
 
 async def change(request: Request) -> Response:
@@ -99,41 +125,45 @@ async def change(request: Request) -> Response:
     name = _name(request, table)
     form = await form_of(request)
     if form.flag("reset"):
-        desk_of(request).decide(name, Decision())
+        desk_of(request).decide(ColumnPlan(name=name))
         return see("/columns")
-    decision, troubles = _read(form, table, name)
+    made, troubles = plan_of(form, table.frame[name], table.column_plan(name))
     if not troubles:
-        before = table.decision(name)
-        desk_of(request).decide(name, decision)
-        trouble = table.profile(name).trouble if not decision.excluded else ""
-        if not trouble:
-            return see("/columns")
-        table.decide(name, before)
-        troubles = [Trouble("kind", trouble)]
-    return _page(request, table, name, decision, troubles)
+        troubles = _decided(request, table, made)
+    return see("/columns") if not troubles else _page(request, table, name, made, troubles)
 
 
-def _read(form: Form, table: SiteTable, name: str) -> tuple[Decision, list[Trouble]]:
-    troubles = []
-    kind = form.text("kind")
-    if kind and kind not in set(Kind):
-        troubles.append(Trouble("kind", "Choose one of the kinds."))
-        kind = ""
-    spelling, places = {}, dict[str, float]()
-    moved = False
-    for i, label in enumerate(labels_in(table.frame[name])):
-        given = form.raw(f"spelling-{i}").strip()
-        new = label if given == label or not form.flag(f"spelling-{i}") else given[:LONGEST]  # a long one that was left alone stays whole
-        if new != label:
-            spelling[label] = new
-        place = form.text(f"place-{i}", 10)
-        if place and not place.isdecimal():
-            troubles.append(Trouble(f"place-{i}", f"The place of {label} must be a whole number."))
-        elif place:
-            moved |= int(place) != i + 1
-            places[new] = min(places.get(new, 1e9), int(place))
-    places.pop("", None)
-    ordered = tuple(sorted(places, key=lambda label: places[label]))
-    levels = ordered if kind == Kind.ORDINAL.value or (moved and kind not in (Kind.CONTINUOUS.value, Kind.COUNT.value)) else ()
-    kept = table.decision(name)
-    return Decision(kind, levels, spelling, form.flag("excluded"), kept.called, form.flag("comma")), troubles
+def _decided(request: Request, table: SiteTable, made: ColumnPlan) -> list[Trouble]:
+    """Do it, unless it cannot be done; what is wrong with it, then."""
+    before = table.column_plan(made.name)
+    try:
+        desk_of(request).decide(made)
+    except HarmoniseError as error:
+        return [Trouble(_field(error, made), words_on_page(error))]
+    profile = table.profile(made.name)
+    # a column that was refused and still is has been looked at; what the owner has said of it is not lost
+    wrong = profile.trouble if (made.kind or made.levels) and not made.drop and not profile.usable else ""
+    if wrong:
+        desk_of(request).decide(before)
+    return [Trouble("kind", wrong)] if wrong else []
+
+
+def _field(error: HarmoniseError, made: ColumnPlan) -> str:
+    """The field that an error is about, as far as its words say so."""
+    words = str(error)
+    marks: dict[str, Any] = {"called": "rename", "unit": "unit", "converted": "unit", "date": "date_of", "day": "date_of", "range": "low"}
+    if "cannot be read so" in words:
+        return "missing"
+    return next((field for mark, field in marks.items() if mark in words), "kind" if made.kind else "missing")
+
+
+def words_on_page(error: Exception) -> str:
+    """An error about a plan, in the words of a page: no sections of a file.
+
+    >>> words_on_page(HarmoniseError("At 'this site': 'a' has 1 value. Name them under missing in [columns.a], or correct them."))
+    "'a' has 1 value. Name them as missing, or correct them."
+    """
+    words = str(error).removeprefix("At 'this site': ").split("\n", maxsplit=1)[0]
+    words = re.sub(r" under missing in \[columns\.[^\]]*\]", " as missing", words)
+    words = re.sub(r" See \w+ of \[columns\..*\]\.", "", words)
+    return re.sub(r" of \[columns\.[^\]]*\]| of \[derived\]", "", words)

@@ -65,7 +65,7 @@ def tasks_of(desk: SiteDesk) -> list[Task]:
     """The steps, each with its state."""
     table, study = desk.table, desk.study
     offer = desk.offer
-    tasks = [_data(desk), _columns(desk)]
+    tasks = [_data(desk), _columns(desk), _harmonise(desk)]
     tasks.append(
         Task("Join", "/join", "Take the invitation to a study.", "Done", "good")
         if study
@@ -79,6 +79,7 @@ def tasks_of(desk: SiteDesk) -> list[Task]:
         tasks.append(Task("Fit", "/fit", hint, "Conflict", "bad"))
     else:
         tasks.append(Task("Fit", "/fit", hint, *(("Done", "good") if desk.fit_confirmed else ("To do", "busy"))))
+    tasks.append(_check(desk))
     hint = "A dry run: see in words and numbers what would leave this site."
     done = desk.dry_run.found is not None
     state = ("Done", "good") if done else ("To do", "busy")
@@ -103,6 +104,26 @@ def _columns(desk: SiteDesk) -> Task:
     if desk.table is None:
         return Task("Columns", "", hint, LATER)
     return Task("Columns", "/columns", hint, *(("Done", "good") if desk.table.reviewed else ("To do", "busy")))
+
+
+def _harmonise(desk: SiteDesk) -> Task:
+    hint = "See what is done with your table, before and after; as needed."
+    if desk.table is None:
+        return Task("Harmonise", "", hint, LATER)
+    steps = len(desk.table.plan.lines())
+    return Task("Harmonise", "/harmonise", hint, f"{counted(steps, 'step')}" if steps else "Nothing changed")
+
+
+def _check(desk: SiteDesk) -> Task:
+    hint = "See everything that is doubtful or refused, in one place."
+    if desk.table is None:
+        return Task("Check", "", hint, LATER)
+    found = desk.check()
+    if refused := found.count("refused"):
+        return Task("Check", "/check", hint, f"{refused} refused", "bad")
+    if doubtful := found.count("doubtful"):
+        return Task("Check", "/check", hint, f"{doubtful} doubtful", "warn")
+    return Task("Check", "/check", hint, "Nothing stands against it", "good")
 
 
 def _consent(desk: SiteDesk, *, rehearsed: bool) -> Task:

@@ -67,8 +67,9 @@ def _page(request: Request, *troubles: Trouble) -> Response:
         lines = offer.lines() if offer else _told(desk)
     except ConsilienceError as error:  # what must not be told is not even asked about; a yes all the same fails with the same words
         lines, troubles = [], (*troubles, Trouble("", str(error)))
-    warnings = pending.warnings if pending is not None else offer.warnings() if offer else [TELL_WARNING]
+    warnings = pending.warnings if pending is not None else [*offer.warnings(), *desk.doubts()] if offer else [TELL_WARNING]
     sites = [(name, fingerprint_text(value), name == desk.site) for name, value in offer.sites] if offer else []
+    first = desk.first_done()
     return page(
         request,
         "consent.html",
@@ -80,6 +81,8 @@ def _page(request: Request, *troubles: Trouble) -> Response:
         changed=changed,
         sites=sites,
         pending=pending,
+        first=first,
+        steps=sum(not line.startswith(" ") for line in first),
         reference=offer.reference if offer else _mark(lines),
     )
 

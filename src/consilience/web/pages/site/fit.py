@@ -8,12 +8,16 @@ from dataclasses import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
+from consilience.data.errors import HarmoniseError
+from consilience.data.harmonise.columns import ColumnPlan
+from consilience.data.harmonise.scales import UNITS
 from consilience.data.kinds import level_label
 from consilience.errors import ConsilienceError
 from consilience.web.desk import SiteDesk
 from consilience.web.desk.fitting import Match, kind_words, lost_pairs, pairs_of, suggested
-from consilience.web.desk.table import respelled
+from consilience.web.desk.table import SiteTable
 from consilience.web.forms import Form, Trouble
+from consilience.web.pages.site.columns import words_on_page
 from consilience.web.pages.site.common import desk_of, form_of, page, see
 
 __all__ = ["change", "show"]
@@ -43,7 +47,7 @@ def _page(request: Request, *troubles: Trouble, given: Mapping[str, str] | None 
     matches = desk.matches()
     offer = desk.offer
     taken = {match.column for match in matches if match.column}
-    free = [name for name in desk.table.frame.columns if name not in taken and not desk.table.decision(name).excluded]
+    free = [name for name in desk.table.frame.columns if name not in taken and not desk.table.column_plan(name).drop]
     held = [match.variable.name for match in matches if match.state == "matches"]
     withheld = [match.variable.name for match in matches if match.state == "withheld"]
     return page(
@@ -61,6 +65,7 @@ def _page(request: Request, *troubles: Trouble, given: Mapping[str, str] | None 
         kind_words=kind_words,
         suggested=suggested,
         columns=desk.table.frame.columns,
+        units=tuple(UNITS),
         given=given or {},
     )
 
@@ -89,22 +94,39 @@ async def change(request: Request) -> Response:
     match = matches[int(number)]
     if form.text("seen") != match.seen:
         return _page(request, Trouble("", CHANGED))
-    if what == "levels" and match.fix == "levels":
+    if what == "levels" and match.fix == "levels" and match.column in desk.table.frame.columns:
         return _levels(request, int(number), match, form)
-    _repair(desk, match, what, form)
+    try:
+        made = _repaired(desk, match, what, form)
+        if made is not None:
+            desk.decide(made)
+    except HarmoniseError as error:
+        return _page(request, Trouble(f"unit-{number}" if what == "unit" else "variables", words_on_page(error)))
     return see(f"/fit#variable-{number}")
 
 
-def _repair(desk: SiteDesk, match: Match, what: str, form: Form) -> None:
+def _repaired(desk: SiteDesk, match: Match, what: str, form: Form) -> ColumnPlan | None:
+    """A column's plan after a repair; None where nothing was chosen."""
     assert desk.table is not None
-    table = desk.table
-    if what == "column" and form.raw("column") in table.frame.columns:
+    table, variable = desk.table, match.variable
+    if what == "column":
         column = form.raw("column")
-        desk.decide(column, replace(table.decision(column), called=match.variable.name))
-    elif what == "release" and match.column:
-        desk.decide(match.column, replace(table.decision(match.column), called=""))
-    elif what == "kind" and match.column:
-        desk.decide(match.column, replace(table.decision(match.column), kind="", levels=()))
+        return replace(table.column_plan(column), rename=variable.name) if column in table.frame.columns else None
+    if match.column not in table.frame.columns:  # a derived variable is repaired where it is derived
+        return None
+    plan = table.column_plan(match.column)
+    if what == "release":
+        return replace(plan, rename="")
+    if what == "kind":
+        return replace(plan, kind="", levels=())
+    if what == "unit" and form.text("unit", 40):
+        return replace(plan, unit=form.text("unit", 40), factor=None, offset=None)
+    if what == "range" and variable.range is not None:
+        # in the study's unit, which the range is in
+        own = plan.units[1]
+        unit = f"{own} -> {variable.unit}" if own and variable.unit and own != variable.unit else plan.unit
+        return replace(plan, range=variable.range, unit=unit)
+    return None
 
 
 def _levels(request: Request, number: int, match: Match, form: Form) -> Response:
@@ -121,16 +143,25 @@ def _levels(request: Request, number: int, match: Match, form: Form) -> Response
     if troubles:
         return _page(request, *troubles, given=given)
     chosen = {label: allowed[choice] for label, choice in zip(match.strange, given.values(), strict=True)}
-    before = desk.table.decision(match.column)
-    spelling = dict(before.spelling)
-    # from what the file says, through what was respelled before, to the study's level
-    for value in desk.table.frame[match.column].unique().drop_nulls().to_list():
-        label = level_label(value)
-        now = before.spelling.get(label, label)
-        spelling |= {label: chosen[now]} if now in chosen else {}
-    after = replace(before, spelling=spelling, kind="", levels=())
-    if respelled(desk.table.frame[match.column], after).drop_nulls().is_empty():
+    before = desk.table.column_plan(match.column)
+    after = replace(before, recode=_recode(desk.table, before, chosen), kind="", levels=())
+    first = next(iter(given))
+    try:
+        desk.decide(after)
+    except HarmoniseError as error:
+        return _page(request, Trouble(first, words_on_page(error)), given=given)
+    if desk.table.column(match.variable.name).drop_nulls().is_empty():
+        desk.decide(before)
         words = f"{match.variable.name} would have no value left. Give at least one of them a level, or withhold the variable below."
-        return _page(request, Trouble(next(iter(given)), words), given=given)
-    desk.decide(match.column, after)
+        return _page(request, Trouble(first, words), given=given)
     return see(f"/fit#variable-{number}")
+
+
+def _recode(table: SiteTable, before: ColumnPlan, chosen: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """From what the file says, through what was respelled before, to the study's levels."""
+    recode = dict(before.recode)
+    for value in table.frame[before.name].unique().drop_nulls().to_list():
+        label = level_label(value)
+        now = recode.get(label, label)
+        recode |= {label: chosen[now]} if now in chosen else {}
+    return tuple(sorted(recode.items()))

@@ -7,6 +7,7 @@ between units, or by a power of ten, that is said; so is a site that has one val
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Sequence
 from itertools import permutations
 
@@ -26,6 +27,8 @@ SPREAD = 1.7
 OVERLAP = 5.0
 """Below this factor the middle halves of both sites must not overlap, and the units must be those of the name: a site with sicker patients
 may have twice the median."""
+_BODY = re.compile(r"weight|gewicht|poids|peso|height|gr(ö|oe)(ß|ss)e|length|taille|altezza|waist|temp", re.IGNORECASE)
+"""What is measured in kilograms, pounds, centimetres, inches or degrees."""
 LEAST_VALUES = 8
 """Different values that quartiles must rest on."""
 
@@ -67,10 +70,15 @@ def _unit(a: ColumnFacts, b: ColumnFacts, name: str) -> KnownFactor | None:
     own = "" if (substance := find_analyte(name)) is None else substance.name
     low, high = (a, b) if abs(here) <= abs(there) else (b, a)
     for known in (*unit_between(here, there, name), *_tens(here, there)):
-        sure = known.factor >= OVERLAP or (not _overlap(a, b) and known.analyte == own)
+        sure = known.factor >= OVERLAP or (not _overlap(a, b) and _named(known, own, name))
         if sure and _becomes(low, high, known):
             return known
     return None
+
+
+def _named(known: KnownFactor, own: str, name: str) -> bool:
+    """Whether the units are those of what the variable is called."""
+    return known.analyte == own if own else not known.analyte and bool(_BODY.search(name))
 
 
 def _tens(one: float, other: float) -> tuple[KnownFactor, ...]:

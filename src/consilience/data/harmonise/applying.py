@@ -19,7 +19,7 @@ from consilience.data.harmonise.texts import PLAIN_NUMBER
 
 __all__ = ["Frame", "Harmonised", "harmonise"]
 
-Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
+Frame = TypeVar("Frame", "pl.DataFrame", "pl.LazyFrame")  # in words: polars is not loaded before it is used
 MANY = 0.5
 """A range that empties more than this share of a column's values is more likely wrong than the values."""
 

@@ -33,7 +33,7 @@ class Sort(StrEnum):
     NOTHING = "missing"
 
 
-_Typed = tuple[pl.Expr, Sort]
+_Typed = tuple["pl.Expr", Sort]  # in words: polars is not loaded before it is used
 
 INFINITE = [math.inf, -math.inf]
 
@@ -234,7 +234,7 @@ class _Compiler:
 
     def _cast(self, made: pl.Expr, sort: Sort, wanted: Sort) -> pl.Expr:
         """What is missing, as missing of the type that is wanted."""
-        return made.cast(_DTYPES[wanted]) if sort is Sort.NOTHING else made
+        return made.cast(_dtype(wanted)) if sort is Sort.NOTHING else made
 
     def _one_sort(self, typed: list[_Typed], node: Node) -> Sort:
         sorts = {sort for _, sort in typed} - {Sort.NOTHING}
@@ -244,10 +244,12 @@ class _Compiler:
         return next(iter(sorts), Sort.NOTHING)
 
 
-_DTYPES: dict[Sort, pl.DataType] = {
-    Sort.NUMBER: pl.Float64(),
-    Sort.TEXT: pl.String(),
-    Sort.TRUTH: pl.Boolean(),
-    Sort.DATE: pl.Datetime("us"),
-    Sort.NOTHING: pl.Null(),
-}
+def _dtype(sort: Sort) -> pl.DataType:
+    found: dict[Sort, pl.DataType] = {
+        Sort.NUMBER: pl.Float64(),
+        Sort.TEXT: pl.String(),
+        Sort.TRUTH: pl.Boolean(),
+        Sort.DATE: pl.Datetime("us"),
+        Sort.NOTHING: pl.Null(),
+    }
+    return found[sort]

@@ -67,8 +67,8 @@ def _apart(facts: ColumnFacts, code: float, rows: int, low: float, high: float) 
     if code < 0 <= low:  # all others are positive: what cannot be negative has a code that is
         return rows > 1
     gap = low - code if code < low else code - high
-    if code in _SMALL or facts.distinct <= FEW_VALUES:
-        return gap >= max(high - low, 2.0)
+    if code in _SMALL or facts.distinct <= FEW_VALUES:  # one row with a 9 may be a count that went far
+        return gap >= max(high - low, 2.0) and (rows > 1 or code not in _SMALL)
     if gap >= high - low:  # further from all others than these are from each other, however they lie
         return rows > 1
     return rows > 1 and _far(facts, code) and (gap >= 0.25 * (high - low) or rows >= OFTEN * facts.present / facts.distinct)

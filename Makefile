@@ -53,8 +53,8 @@ service-bench: $(VENV)/.dev     ## the study server: latency against in process,
 	$(BIN)/python benchmarks/service_latency.py
 	$(BIN)/python benchmarks/service_load.py
 
-calibration: $(VENV)/.dev       ## type-I error where models hold and where they do not; goes on from calibration.jsonl, rewrites docs/calibration.md
-	$(BIN)/python benchmarks/calibration.py --keep calibration.jsonl --out docs/calibration.md
+calibration: $(VENV)/.dev       ## type-I error where models hold and where they do not; goes on from docs/calibration.jsonl, rewrites docs/calibration.md
+	$(BIN)/python benchmarks/calibration.py --out docs/calibration.md
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "consilience needs Python 3.11 or newer; set PYTHON=...")'

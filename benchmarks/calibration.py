@@ -4,12 +4,12 @@ Two tables. One has every pair of kinds, drawn from the response models that the
 have: effects that bend, noise that grows, slopes and spreads that differ between sites, wards, counts
 (``consilience.simulate.violations``). X and Y are independent given Z in all of them::
 
-    python benchmarks/calibration.py --replications 2000 --keep calibration.jsonl --out docs/calibration.md
+    python benchmarks/calibration.py --replications 2000 --out docs/calibration.md
 
-P-values are kept in a file of JSON lines, block by block: a run that was interrupted goes on where it stopped, a later run adds what is
-missing, and ``--page`` only writes the page from what is kept. Throw the file away when a test changes. ``--methods``, ``--sizes`` and
-``--rows`` choose parts. KCI is causal-learn's, on the pooled rows, the sites as further columns of Z; it is asked up to n = 400 and for a
-tenth of the replications.
+Rejections are kept in ``docs/calibration.jsonl``, block by block: a run that was interrupted goes on where it stopped, a later run adds
+what is missing, and ``--page`` only writes the page from what is kept. Take the lines of a test out of the file when the test changes.
+``--methods``, ``--sizes`` and ``--rows`` choose parts. KCI is causal-learn's, on the pooled rows, the sites as further columns of Z; it is
+asked up to n = 400 and for a tenth of the replications.
 
 Exit code 1 if a test is outside its interval where its assumptions hold, or above 0.075 elsewhere.
 """
@@ -39,6 +39,7 @@ KINDS = ("continuous", "binary", "ordinal", "multinomial", "count")
 PAIRS = tuple(f"{x} – {y}" for x, y in combinations_with_replacement(KINDS, 2))
 OTHERS = tuple(name for name in SITUATIONS if " given " not in name)
 BLOCK = 50
+KEEP = Path(__file__).parents[1] / "docs" / "calibration.jsonl"
 
 
 def drawn(row: str, n: int, replication: int) -> Drawn:
@@ -48,7 +49,7 @@ def drawn(row: str, n: int, replication: int) -> Drawn:
 
 
 def block(task: page.Block) -> page.Block:
-    """The p-values of some replications, and the processor seconds they took."""
+    """The rejections among some replications, and the processor seconds they took."""
     test, start = METHODS[task.method], time.process_time()
     p = [test(drawn(task.row, task.n, r)) for r in range(task.first, task.first + task.count)]
     return task.answered(p, time.process_time() - start)
@@ -73,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--replications", type=int, default=2000)
     parser.add_argument("--processes", type=int, default=min(2, os.cpu_count() or 1))
-    parser.add_argument("--keep", type=Path, default=Path("calibration.jsonl"), help="where p-values are kept, as JSON lines")
+    parser.add_argument("--keep", type=Path, default=KEEP, help="where rejections are kept, as JSON lines")
     parser.add_argument("--out", type=Path, help="write the page as Markdown")
     parser.add_argument("--page", action="store_true", help="only write the page, from what is kept")
     parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=available())
@@ -87,6 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for i, done in enumerate(pool.map(block, todo), 1):
                 kept.add(done, args.keep)
                 print(f"{i}/{len(todo)}  {done.row}  n = {done.n}  {done.method}", flush=True)
+    kept.write(args.keep)
     print(kept.text(OTHERS, PAIRS))
     if args.out:
         args.out.write_text(page.page(kept, OTHERS, PAIRS), encoding="utf-8")

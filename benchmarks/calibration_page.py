@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-import numpy as np
 from scipy import stats
 
 from consilience.simulate.violations import SITUATIONS
@@ -22,27 +20,32 @@ OURS = ("residual", "smooth")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some replications of one method on one row of a table, at one size; p-values once they are known."""
+    """Some replications of one method on one row of a table, at one size; how many were rejected at each level, once that is known."""
 
     row: str
     n: int
     method: str
     first: int
     count: int
-    p: tuple[float, ...] = ()
+    rejected: tuple[int, ...] = (0,) * len(LEVELS)
     seconds: float = 0.0
 
     def answered(self, p: Iterable[float], seconds: float) -> Block:
-        """The same block with its p-values."""
-        return replace(self, p=tuple(float(f"{value:.6g}") for value in p), seconds=round(seconds, 3))
+        """The same block with its rejections."""
+        found = list(p)
+        return replace(self, rejected=tuple(sum(value < level for value in found) for level in LEVELS), seconds=round(seconds, 3))
+
+    def joined(self, other: Block) -> Block:
+        """This block and the one that comes right after it."""
+        rejected = tuple(a + b for a, b in zip(self.rejected, other.rejected, strict=True))
+        return replace(self, count=self.count + other.count, rejected=rejected, seconds=round(self.seconds + other.seconds, 3))
 
 
 @dataclass(slots=True)
 class Kept:
-    """All p-values so far."""
+    """All rejections so far, by row, size and method."""
 
-    p: dict[tuple[str, int, str], list[float]] = field(default_factory=lambda: defaultdict(list))
-    seconds: dict[tuple[str, int, str], float] = field(default_factory=lambda: defaultdict(float))
+    blocks: dict[tuple[str, int, str], Block] = field(default_factory=dict)
 
     @classmethod
     def read(cls, path: Path) -> Kept:
@@ -51,32 +54,38 @@ class Kept:
         if path.exists():
             for line in path.read_text(encoding="utf-8").splitlines():
                 made = json.loads(line)
-                kept._take(Block(**made | {"p": tuple(made["p"])}))
+                kept._take(Block(**made | {"rejected": tuple(made["rejected"])}))
         return kept
 
     def _take(self, done: Block) -> None:
         key = done.row, done.n, done.method
-        if done.first == len(self.p[key]):  # blocks are kept in their order, so what is there is complete up to its end
-            self.p[key] += done.p
-            self.seconds[key] += done.seconds
+        if done.first == self.count(*key):  # blocks are kept in their order, so what is there is complete up to its end
+            self.blocks[key] = self.blocks[key].joined(done) if key in self.blocks else done
 
     def add(self, done: Block, path: Path) -> None:
         """Take a block, and append it to the file."""
         self._take(done)
         with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(asdict(done)) + "\n")
+            file.write(json.dumps(asdict(done), ensure_ascii=False) + "\n")
+
+    def write(self, path: Path) -> None:
+        """The same file with one line for each cell of the tables."""
+        lines = [json.dumps(asdict(self.blocks[key]), ensure_ascii=False) for key in sorted(self.blocks)]
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
     def count(self, row: str, n: int, method: str) -> int:
         """How many replications are there."""
-        return len(self.p.get((row, n, method), ()))
+        found = self.blocks.get((row, n, method))
+        return 0 if found is None else found.count
 
     def share(self, row: str, n: int, method: str, level: float) -> float:
         """The share of rejections."""
-        return float((np.array(self.p[row, n, method]) < level).mean())
+        found = self.blocks[row, n, method]
+        return found.rejected[LEVELS.index(level)] / found.count
 
     def cells(self, rows: Sequence[str]) -> Iterator[tuple[str, int, str]]:
         """What there is for some rows."""
-        return (key for key in self.p if key[0] in rows and self.p[key])
+        return (key for key in self.blocks if key[0] in rows)
 
     def outside(self, held: set[str]) -> list[str]:
         """What is wrong, in words: a share outside its interval where assumptions hold, or too large elsewhere."""
@@ -99,7 +108,7 @@ class Kept:
         for row, n, method in sorted(self.cells([name for table in tables for name in table])):
             tries = self.count(row, n, method)
             shares = " ".join(f"{self.share(row, n, method, level):.4f}" for level in LEVELS)
-            lines.append(f"{row:45s} {n:6d} {method:9s} {shares}  {tries:5d}  {1e3 * self.seconds[row, n, method] / tries:.0f} ms")
+            lines.append(f"{row:45s} {n:6d} {method:9s} {shares}  {tries:5d}  {1e3 * self.blocks[row, n, method].seconds / tries:.0f} ms")
         return "\n".join(lines)
 
 
@@ -129,7 +138,7 @@ def _cell(kept: Kept, row: str, n: int, method: str, level: float) -> str:
 
 def page(kept: Kept, others: Sequence[str], pairs: Sequence[str]) -> str:
     """The page in docs/."""
-    most = max((len(p) for p in kept.p.values()), default=0)
+    most = max((block.count for block in kept.blocks.values()), default=0)
     bounds = {a: [stats.binom.ppf(q, most, a) / most for q in (0.005, 0.995)] for a in LEVELS}
     interval = ", ".join(f"{low:.4f} to {high:.4f} at {a}" for a, (low, high) in bounds.items())
     counts = sorted({(m, kept.count(r, n, m)) for r, n, m in kept.cells([*others, *pairs])})

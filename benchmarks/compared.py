@@ -27,7 +27,8 @@ def federated(data: Drawn, **settings: Any) -> float:
     kinds = {name: Kind(kind if kind in known else "continuous") for name, kind in data.kinds.items()}
     levels = {name: data.levels.get(name, range(2)) for name, kind in kinds.items() if kind.is_discrete}
     schema = Schema([Variable(name, kind, tuple(str(level) for level in levels.get(name, ()))) for name, kind in kinds.items()])
-    (found,) = ask_sites(data.frames, schema, [Question("X", "Y", data.given)], **settings)
+    # whether linear models hold is another question, which takes a third of the time and changes no p-value
+    (found,) = ask_sites(data.frames, schema, [Question("X", "Y", data.given)], **{"diagnostics": False} | settings)
     return found.p_value if found.informative else 1.0
 
 

@@ -1,6 +1,6 @@
 """Federated = pooled for tests of residuals, on random studies: every statistic and p-value to 1e-6.
 
-python benchmarks/residual_equality.py --studies 200
+PYTHONPATH=. python benchmarks/residual_equality.py --studies 200
 """
 
 from __future__ import annotations

@@ -82,7 +82,22 @@ class ConsilienceError(Exception):
 
 
 class DoubtfulDataWarning(UserWarning):
-    """A variable that is used, and of which something looks wrong: a code for "missing" among its numbers, levels spelled in two ways."""
+    """A variable that is used, and of which something looks wrong: a code for "missing" among its numbers, levels spelled in two ways.
+
+    Parameters
+    ----------
+    words : str
+        What looks wrong, and the way out.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", DoubtfulDataWarning)  # nothing doubtful shall be computed with
+    """
+
+    def __init__(self, words: str) -> None:
+        super().__init__(words)
 
 
 class OptionError(ConsilienceError, ValueError):

@@ -189,7 +189,7 @@ def test_labels_in_brackets_are_shown_as_they_are(tmp_path: Path, run: Run) -> N
         (["A", "D", "--kind", "D"], ["--kind", "NAME=VALUE", "'D'"]),
         (["A", "D", "--kind", "D=number"], ["'D'", "'number'", "ordinal"]),
         (["A", "D", "--levels", "D="], ["--levels", "NAME=VALUE", "'D='"]),
-        (["A", "D", "--levels", "D=1,2"], ["'D' = '3'", "['1', '2']"]),
+        (["A", "D", "--levels", "D=1,2"], ["'D' of", "= '3'", "['1', '2']", "--levels D=1,2,3"]),
         (["A", "D", "--kind", "dose=ordinal"], ["'dose'"]),
         (["A", "D", "--levels", "dose=1,2"], ["'dose'"]),
         (["A", "E", "--kind", "E=ordinal"], ["'E'", "order"]),
@@ -205,7 +205,7 @@ def test_bad_input_is_one_line_and_exit_code_2(files: list[str], run: Run, argum
     assert all(word in err for word in words)
 
 
-@pytest.mark.parametrize("content", ["", "A,B\n", "A,B\n1,2\n3,4,5\n", "A;B\n1;2\n", "A,A\n1,2\n", 'A,B\n"1,2\n', "A,B\n?,1\n?,2\n"])
+@pytest.mark.parametrize("content", ["", "A,B\n", "A,B\n1,2\n3,4,5\n", "A,A\n1,2\n", 'A,B\n"1,2\n', "A,B\n?,1\n?,2\n"])
 def test_broken_files_are_one_line_and_exit_code_2(tmp_path: Path, run: Run, content: str) -> None:
     path = tmp_path / "site.csv"
     path.write_text(content)
@@ -214,6 +214,12 @@ def test_broken_files_are_one_line_and_exit_code_2(tmp_path: Path, run: Run, con
     assert err.startswith("error: ")
     assert err.count("\n") == 1
     assert "site" in err
+
+
+def test_the_ways_out_of_a_file_that_cannot_be_read_are_options(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "site.csv"
+    path.write_text("A,B;C\n1,2;3\n")
+    assert "The way out: --separator ',', or --separator ';'." in run("test", "A", "B", str(path))[2]
 
 
 @pytest.mark.parametrize(

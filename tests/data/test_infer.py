@@ -15,7 +15,6 @@ from consilience.data.errors import (
     InfiniteValueError,
     KindError,
     LevelConflictError,
-    NullColumnError,
     RareLevelError,
     UnknownLevelError,
     UnknownVariableError,
@@ -37,8 +36,8 @@ def declared(values: Any, dtype: Any = None, *, kind: Any = None, levels: Any = 
     ("values", "dtype", "kind", "levels"),
     [
         ([1.5, 2.5], pl.Float64, "continuous", ()),
-        ([1.0, 2.0], pl.Float32, "continuous", ()),
-        ([0.0, 1.0], pl.Float64, "continuous", ()),
+        ([1.0, 2.0], pl.Float32, "ordinal", ("1", "2")),
+        ([0.0, 1.0, NAN], pl.Float64, "binary", ("0", "1")),
         (["1.5", "2.5"], pl.Decimal(10, 2), "continuous", ()),
         ([True, False], pl.Boolean, "binary", ("0", "1")),
         ([True, True, None], pl.Boolean, "binary", ("0", "1")),
@@ -104,10 +103,17 @@ def test_ordinal_text_without_an_order_says_the_way_out(values: list[str]) -> No
 DAY, MOMENT = dt.date(2020, 1, 1), dt.datetime(2020, 1, 1, tzinfo=dt.UTC)
 
 
-@pytest.mark.parametrize("value", [DAY, MOMENT, dt.timedelta(1), dt.time(1), [1], {"a": 1}, b"x"], ids=lambda v: type(v).__name__)
+@pytest.mark.parametrize("value", [[1], {"a": 1}, b"x"], ids=lambda v: type(v).__name__)
 def test_types_that_are_no_kind(value: Any) -> None:
-    with pytest.raises(KindError, match=r"'S' of 'muenster' has the type .*numbers, text or booleans, or drop it"):
+    with pytest.raises(KindError, match=r"'S' of 'muenster' holds values that are no numbers, text or booleans, .*drop"):
         declared([value, value])
+
+
+@pytest.mark.parametrize("value", [DAY, MOMENT, dt.timedelta(1), dt.time(1)], ids=lambda v: type(v).__name__)
+def test_dates_and_times_are_no_variables_and_left_out(value: Any) -> None:
+    client = Client("muenster", pl.DataFrame({"S": [value, value], "A": [0.5, 1.5]}))
+    assert list(client.declarations) == ["A"]
+    assert [finding.code for finding in client.findings] == ["date"]
 
 
 @pytest.mark.parametrize("kind", ["binary", "ordinal", "multinomial"])
@@ -123,13 +129,15 @@ def test_a_declaration_does_not_turn_them_into_levels(value: Any, kind: str) -> 
 )
 @pytest.mark.parametrize("kind", [None, "continuous", "binary"])
 def test_a_column_without_values(values: list[Any], dtype: Any, kind: Any) -> None:
-    with pytest.raises(NullColumnError, match=r"'S' of 'muenster'.*Drop the column"):
-        declared(values, dtype, kind=kind)
+    frame = pl.DataFrame({"S": pl.Series(values, dtype=dtype), "A": [0.5] * len(values)})
+    client = Client("muenster", frame, kinds=kind and {"S": kind})
+    assert list(client.declarations) == ["A"]
+    assert "'S' of 'muenster' has no values at all: the site counts as not measuring it" in client.findings[0].words
 
 
 @pytest.mark.parametrize("values", [[1.0, INF], [-INF, None], [INF, NAN]])
 def test_infinite_numbers(values: list[Any]) -> None:
-    with pytest.raises(InfiniteValueError, match=r"'S' of 'muenster' is infinite in 1 rows.*missing"):
+    with pytest.raises(InfiniteValueError, match=r"'S' of 'muenster' is infinite in 1 row.*missing"):
         declared(values)
 
 
@@ -138,8 +146,8 @@ def test_infinite_numbers(values: list[Any]) -> None:
     [
         ("number", None, OptionError, r"'S' .*continuous, binary, ordinal, multinomial, count.*'number'"),
         ("continuous", [1, 2, 3], KindError, r"'S' of 'muenster' .*\['1', '2', '3'\]; give one or the other"),
-        ("binary", None, LevelConflictError, r"'S' is binary .*\['1', '2', '3'\].*kinds=\{'S'"),
-        (None, [1, 2], UnknownLevelError, r"'muenster' has 'S' = '3'.*\['1', '2'\].*declare the level"),
+        ("binary", None, LevelConflictError, r"'S' of 'muenster' is binary .*\['1', '2', '3'\].*kinds=\{'S'"),
+        (None, [1, 2], UnknownLevelError, r"'S' of 'muenster' = '3'.*\['1', '2'\].*levels=\{'S'"),
         ("ordinal", ["1", "2", "3", "3"], LevelConflictError, "'S' must differ"),
     ],
 )
@@ -150,7 +158,7 @@ def test_declarations_that_the_column_contradicts(kind: Any, levels: Any, error:
 
 @pytest.mark.parametrize("values", [["abc", "1.5"], ["1.5", "abc", "2"]])
 def test_text_declared_continuous_names_the_value_that_is_no_number(values: list[str]) -> None:
-    with pytest.raises(KindError, match=r"'S' of 'muenster' .*'abc'.*convert"):
+    with pytest.raises(KindError, match=r"'S' of 'muenster' .*'abc'.*missing="):
         declared(values, kind="continuous")
 
 
@@ -167,7 +175,7 @@ def test_declaring_a_column_that_is_not_there(option: str) -> None:
 
 def test_ordered_pandas_categories_are_ordinal_in_their_order() -> None:
     column = pd.Categorical(["lo", "hi", None], categories=["lo", "mid", "hi"], ordered=True)
-    frame = Client("muenster", pd.DataFrame({"S": column, "T": pd.Categorical(["b", "a", "b"])})).variables.drop("rare")
+    frame = Client("muenster", pd.DataFrame({"S": column, "T": pd.Categorical(["b", "a", "b"])})).variables.drop("rare", "verdict")
     assert frame.rows() == [
         ("S", "ordinal", "ordered categories", ["lo", "mid", "hi"], 1),
         ("T", "multinomial", "text", ["a", "b"], 0),
@@ -180,7 +188,7 @@ def test_what_was_inferred_is_shown_with_its_reason(tmp_path: Path) -> None:
     header, rows = "age,sex,dead,stage,visits,smoker,grade", ["61.5,f,true,1,{},0,1", "?,m,false,3,{},1,2"]
     path.write_text("\n".join([header, *(rows[i % 2].format(i) for i in range(12))]))
     client = Client("muenster", path, kinds={"grade": "multinomial"}, levels={"stage": [1, 2, 3]})
-    assert client.variables.drop("rare").rows() == [
+    assert client.variables.drop("rare", "verdict").rows() == [
         ("age", "continuous", "decimal numbers", [], 6),
         ("sex", "multinomial", "text", ["f", "m"], 0),
         ("dead", "binary", "boolean", ["0", "1"], 0),
@@ -195,7 +203,7 @@ def test_what_was_inferred_is_shown_with_its_reason(tmp_path: Path) -> None:
 
 
 def test_nan_counts_as_missing() -> None:
-    client = Client("muenster", pl.DataFrame({"A": [1.0, NAN, None, 2.0], "B": [NAN, 1.0, 2.0, None]}), kinds={"B": "ordinal"})
+    client = Client("muenster", pl.DataFrame({"A": [1.5, NAN, None, 2.0], "B": [NAN, 1.0, 2.0, None]}), kinds={"B": "ordinal"})
     assert client.variables["missing"].to_list() == [2, 2]
     assert client.variables["levels"].to_list() == [[], ["1", "2"]]
 

@@ -43,6 +43,18 @@ def test_codes_follow_the_order_of_the_study(levels: str) -> None:
     assert encoded(list("pqr"), ("multinomial", levels)).codes["S"].tolist() == [levels.index(label) for label in "pqr"]
 
 
+@pytest.mark.parametrize("dtype", [pl.Int8, pl.Float32, pl.Float64])
+def test_long_columns_are_encoded_like_short_ones(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Short ones are sorted, long ones are asked by a query."""
+    values = np.random.default_rng(3).integers(0, 3, 500).astype(np.float64)
+    if dtype != pl.Int8:
+        values[::7] = NAN
+    short = encoded(values, ("ordinal", [0, 1, 2]), dtype).codes["S"]
+    monkeypatch.setattr("consilience.data.table.SHORT", 0)
+    np.testing.assert_array_equal(short, encoded(values, ("ordinal", [0, 1, 2]), dtype).codes["S"])
+    np.testing.assert_array_equal(short, np.where(np.isnan(values), -1, values))
+
+
 def test_booleans_are_zero_and_one() -> None:
     assert encoded([True, None, False], "binary").codes["S"].tolist() == [1, -1, 0]
 

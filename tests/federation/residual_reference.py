@@ -108,7 +108,7 @@ class Smoother:
                 free, pairs = [*free, pairs[0][:, :1]], [pairs[0][:, 1:]]
             if sum(part.shape[1] for part in (*free, *curves, *pairs)) <= min(250, n // 2):
                 break
-        own = _site_columns(main, list(lines.values()), site)
+        own = _site_columns([np.column_stack([np.empty((n, 0)), *free]), main], list(lines.values()), site)
         self.base = _projector(np.column_stack([own, *free]))
         self.swept_by = np.eye(n) - _projector(own)
         rough = [roughness(knots_of(ladder, pieces)) for _, ladder in numbers.values()]
@@ -159,16 +159,20 @@ class Smoother:
         return h, response - h @ response
 
 
-def _site_columns(main: np.ndarray, lines: list[np.ndarray], site: np.ndarray) -> np.ndarray:
-    """An intercept for every site; main columns and curves of its own where it has rows enough."""
+def _site_columns(richest_first: list[np.ndarray], lines: list[np.ndarray], site: np.ndarray) -> np.ndarray:
+    """An intercept for every site; slopes, squares or curves of its own where it has rows enough."""
     blocks = []
     for k in np.unique(site):
         here = site == k
-        n, width = int(here.sum()), main.shape[1]
+        n = int(here.sum())
         columns = [np.ones((n, 1))]
-        if n >= 7.5 * (1 + width):
+        main = next((each for each in richest_first if n >= 7.5 * (1 + each.shape[1])), None)
+        if main is not None:
+            width = main.shape[1]
             columns.append(main[here])
             count = min(10, int((n / 20 - 1 - width) // len(lines))) if lines else 0
+            if count < 1 and n >= 7.5 * (1 + width + len(lines)):
+                count = 1
             for u in lines if count >= 1 else ():
                 knots = np.quantile(u[here], np.linspace(0, 1, count)) if count > 1 else np.empty(0)
                 columns.append(bsplines(u[here], knots) if count > 1 else u[here][:, None] ** 2)

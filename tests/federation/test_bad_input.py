@@ -82,9 +82,10 @@ def test_two_clients_of_one_name(make: Callable[..., cs.CITest]) -> None:
 
 @makers
 def test_two_clients_that_disagree_on_a_kind(make: Callable[..., cs.CITest]) -> None:
-    other = cs.Client("marburg", frame().with_columns(pl.col("A").round().cast(pl.String)))
+    other = cs.Client("marburg", frame().with_columns(pl.when(pl.col("A") > 0).then(pl.lit("high")).otherwise(pl.lit("low")).alias("A")))
+    test = make([cs.Client("muenster", frame()), other])
     with pytest.raises(errors.KindConflictError) as caught:
-        make([cs.Client("muenster", frame()), other])
+        test.test("A", "B")
     for word in ["'A'", "continuous at 'muenster'", "multinomial at 'marburg'", "kinds={'A'", "schema"]:
         assert word in str(caught.value)
 
@@ -152,15 +153,11 @@ def test_data_that_are_no_client() -> None:
     [
         (pl.DataFrame(), errors.EmptyDataError, ["'muenster'", "0 rows and 0 columns", "Leave the site out"]),
         (pl.DataFrame({"A": [], "B": []}), errors.EmptyDataError, ["'muenster'", "0 rows and 2 columns", "Leave the site out"]),
-        (frame().with_columns(B=None), errors.NullColumnError, ["'B' of 'muenster'", "Drop the column"]),
-        (frame().with_columns(B=NAN), errors.NullColumnError, ["'B' of 'muenster'", "Drop the column"]),
-        (frame().with_columns(pl.col("A") * INF), errors.InfiniteValueError, ["'A' of 'muenster'", "60 rows", "leave them empty"]),
-        (frame().with_columns(A=pl.lit("2020-01-01").str.to_date()), errors.KindError, ["'A' of 'muenster'", "Date", "drop it"]),
         (Path("nowhere.csv"), errors.ReadError, ["'muenster'", "nowhere.csv", "no such file"]),
         ("site.xlsx", errors.ReadError, ["'muenster'", "site.xlsx"]),
         ([[1, 2]], errors.ReadError, ["'muenster'", "list", ".csv", ".parquet"]),
     ],
-    ids=["empty", "no rows", "nulls", "nan", "infinite", "dates", "no file", "no file either", "list"],
+    ids=["empty", "no rows", "no file", "no file either", "list"],
 )
 def test_data_that_cannot_be_used(data: Any, error: type[Exception], words: list[str]) -> None:
     with pytest.raises(error) as caught:
@@ -170,11 +167,29 @@ def test_data_that_cannot_be_used(data: Any, error: type[Exception], words: list
         assert word in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("data", "error", "words"),
+    [
+        (frame().with_columns(B=None), errors.KindError, ["'B' of 'muenster'", "no values at all"]),
+        (frame().with_columns(B=NAN), errors.KindError, ["'B' of 'muenster'", "no values at all"]),
+        (frame().with_columns(pl.col("A") * INF), errors.InfiniteValueError, ["'A' of 'muenster'", "60 rows", "leave them empty"]),
+        (frame().with_columns(A=pl.lit("2020-01-01").str.to_date()), errors.KindError, ["'A' of 'muenster'", "2020-01-01", "'date'"]),
+    ],
+    ids=["nulls", "nan", "infinite", "dates"],
+)
+def test_a_column_that_cannot_be_used_is_an_error_for_whoever_uses_it(data: Any, error: type[Exception], words: list[str]) -> None:
+    test = cs.pooled([cs.Client("muenster", data)])
+    with pytest.raises(error) as caught:
+        test.test("A", "B")
+    for word in words:
+        assert word in str(caught.value)
+
+
 @makers
 def test_one_infinite_value_among_many(make: Callable[..., cs.CITest]) -> None:
     broken = frame().with_columns(pl.when(pl.int_range(pl.len()) == 7).then(INF).otherwise(pl.col("A")).alias("A"))
-    with pytest.raises(errors.InfiniteValueError, match=r"'A' of '.*' is infinite in 1 rows"):
-        make([cs.Client("muenster", broken)])
+    with pytest.raises(errors.InfiniteValueError, match=r"'A' of '.*' is infinite in 1 row\b"):
+        make([cs.Client("muenster", broken)]).test("A", "B")
 
 
 # data that cannot speak

@@ -13,6 +13,8 @@ import consilience as cs
 from consilience.citest.question import all_questions
 from tests.random_studies import random_study
 
+pytestmark = pytest.mark.filterwarnings("ignore::consilience.DoubtfulDataWarning")  # random tables look odd at times
+
 VARIANTS = ("profiled", "coordinate", "joint")
 PER_STUDY = 5
 

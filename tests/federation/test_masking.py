@@ -19,6 +19,8 @@ from consilience.secagg import encode
 from tests.federation.helpers import Wire, mixed_clients, tap, unmasked
 from tests.random_studies import random_study
 
+pytestmark = pytest.mark.filterwarnings("ignore::consilience.DoubtfulDataWarning")  # random tables look odd at times
+
 EFFECTS = tuple(e.value for e in SiteEffects)
 
 

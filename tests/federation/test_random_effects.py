@@ -14,6 +14,8 @@ from tests.federation.mixed_models import statistic
 from tests.federation.test_equality import assert_same, questions
 from tests.random_studies import random_study
 
+pytestmark = pytest.mark.filterwarnings("ignore::consilience.DoubtfulDataWarning")  # random tables look odd at times
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))

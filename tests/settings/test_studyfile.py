@@ -113,8 +113,11 @@ def test_a_missing_file_and_wrong_kinds(tmp_path: Path) -> None:
     ("text", "words"),
     [
         ("owner = 1\n" + GOOD, r"keys name, datasets, settings, variables, sites; .*'owner'"),
-        (GOOD.replace('file = "a.csv"', 'file = "a.csv"\nrows = 3'), r"\[sites.a\] has the keys file; .*'rows'"),
-        (GOOD.replace('kind = "continuous"', 'kind = "continuous"\nunit = "m"'), r"\[variables.A\] has the keys kind, levels; .*'unit'"),
+        (GOOD.replace('file = "a.csv"', 'file = "a.csv"\nrows = 3'), r"\[sites.a\] has the keys file, harmonise; .*'rows'"),
+        (
+            GOOD.replace('kind = "continuous"', 'kind = "continuous"\ncolour = "m"'),
+            r"\[variables.A\] has the keys kind, levels, unit, range; .*'colour'",
+        ),
         (GOOD + "[settings]\nmin_row = 3", r"\[settings\] has the keys alpha, .*'min_row'"),
         ("settings = 3\n" + GOOD, r"section \[settings\]"),
         ("datasets = ['A']\n" + GOOD, "list of lists"),

@@ -220,7 +220,9 @@ def _names(questions: list[Any]) -> set[str]:
     """The variables that questions name; what is no question is said later, where it is read."""
     named: set[str] = set()
     for question in questions:
-        parts = (question.x, question.y, *question.given) if isinstance(question, Question) else tuple(question)
+        parts = (question.x, question.y, *question.given) if isinstance(question, Question) else question
+        if not isinstance(parts, tuple | list):
+            continue
         for part in parts:
             named.update((part,) if isinstance(part, str) else part if isinstance(part, Iterable) else ())
     return {name for name in named if isinstance(name, str)}

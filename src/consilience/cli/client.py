@@ -105,16 +105,8 @@ def run(
 
     Example: consilience client run --data muenster.csv
     """
-    settings = _settings(
-        config,
-        data=data,
-        home=home,
-        harmonise=harmonise,
-        ca=ca,
-        yes=yes,
-        send_names_and_levels=send_names_and_levels,
-        insecure=insecure,
-    )
+    given = {"data": data, "home": home, "harmonise": harmonise, "ca": ca, "yes": yes}
+    settings = _settings(config, **given, send_names_and_levels=send_names_and_levels, insecure=insecure)
     folder = _home(settings).study(study)
     kinds = settings.kinds | dict(_pair("--kind", text) for text in kind or [])
     peers = settings.peers | dict(_pair("--pin", text) for text in pin or [])

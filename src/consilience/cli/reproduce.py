@@ -19,7 +19,7 @@ from consilience.reproduction.checks import Check, check_results
 from consilience.reproduction.experiment import Experiment, Results
 from consilience.reproduction.figures import draw_figures
 from consilience.reproduction.page import write_page
-from consilience.reproduction.real_life import HEAD, RealLifeStudy, page_of, summarise
+from consilience.reproduction.real_life import HEAD, Data, RealLifeStudy, page_of, summarise
 from consilience.reproduction.report import write_report
 from consilience.reproduction.sizes import Size
 from consilience.reproduction.tables import StudyTable, tables_of
@@ -35,6 +35,7 @@ class Study(StrEnum):
     """Which study is run."""
 
     PAPER = "paper"
+    METHODS = "methods"
     REAL_LIFE = "real-life"
 
 
@@ -48,15 +49,20 @@ def reproduce(
     jobs: Annotated[int, typer.Option(help="Processes; by default as many as there are processors.", min=1)] = os.cpu_count() or 1,
     page: Annotated[Path | None, typer.Option(help="Write the page here, too, its figures in a folder beside it.")] = None,
     study: Annotated[
-        Study, typer.Option(help="paper: linear models; real-life: the same graphs with bent effects, unequal noise and wards.")
+        Study,
+        typer.Option(
+            help="paper: linear models; methods: the same data, tests of residuals and random effects beside; "
+            "real-life: the same graphs with bent effects, unequal noise and wards."
+        ),
     ] = Study.PAPER,
 ) -> None:
     """Repeat the paper's simulation study: accuracy of CI decisions, p-values against the pooled test, distances of graphs.
 
     Stop it whenever you like; the same command goes on where it was. Exit code 3 if the numbers do not show what they must.
     """
-    if study is Study.REAL_LIFE:
-        _real_life(RealLifeStudy(out, size), jobs, page, f"consilience reproduce --study real-life --size {size.value}")
+    if study is not Study.PAPER:
+        other = RealLifeStudy(out, size, Data(study.value))
+        _real_life(other, jobs, page, f"consilience reproduce --study {study.value} --size {size.value}")
         return
     need_matplotlib()  # before half an hour of work, not after
     console = Console()
@@ -79,11 +85,11 @@ def reproduce(
 
 
 def _real_life(study: RealLifeStudy, jobs: int, page: Path | None, command: str) -> None:
-    """The second study: its table on the screen, its page in the folder."""
+    """A study of other tests: its table on the screen, its page in the folder."""
     records = _with_bar(study.run, study.folder, jobs)
-    written = [study.folder / "real-life.md", *([page] if page else [])]
+    written = [study.folder / f"{study.data.value}.md", *([page] if page else [])]
     for path in written:
-        path.write_text(page_of(records, study.plan.graphs, command), encoding="utf-8")
+        path.write_text(page_of(records, study.plan.graphs, command, study.data), encoding="utf-8")
     shown = Table(box=SIMPLE_HEAD, padding=(0, 1))
     for heading in HEAD:
         named = heading == "method"

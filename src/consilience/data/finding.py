@@ -57,6 +57,7 @@ class Step(StrEnum):
     DROP = "drop"
     RENAME = "rename"
     RECODE = "recode"
+    STRIP = "strip"
     UNIT = "unit"
     FACTOR = "factor"
     RANGE = "range"
@@ -75,6 +76,7 @@ _PYTHON = {
     Step.DROP: "harmonise={{{column!r}: {{'drop': True}}}}",
     Step.RENAME: "harmonise={{{column!r}: {{'rename': {value!r}}}}}",
     Step.RECODE: "harmonise={{{column!r}: {{'recode': {{{value}}}}}}}",
+    Step.STRIP: "harmonise={{{column!r}: {{'strip': {value!r}}}}}",
     Step.UNIT: "harmonise={{{column!r}: {{'unit': {value!r}}}}}",
     Step.FACTOR: "harmonise={{{column!r}: {{'factor': {value}}}}}",
     Step.RANGE: "harmonise={{{column!r}: {{'range': [{value}]}}}}",
@@ -92,6 +94,7 @@ _COMMAND = {
     Step.DROP: "drop = true under [columns.{column!r}] of the site's file (--harmonise site.toml)",
     Step.RENAME: "rename = {value!r} under [columns.{column!r}] of the site's file (--harmonise site.toml)",
     Step.RECODE: "recode = {{{value}}} under [columns.{column!r}] of the site's file (--harmonise site.toml)",
+    Step.STRIP: "strip = {value!r} under [columns.{column!r}] of the site's file (--harmonise site.toml)",
     Step.UNIT: "unit = {value!r} under [columns.{column!r}] of the site's file (--harmonise site.toml)",
     Step.FACTOR: "factor = {value} under [columns.{column!r}] of the site's file (--harmonise site.toml)",
     Step.RANGE: "range = [{value}] under [columns.{column!r}] of the site's file (--harmonise site.toml)",
@@ -109,6 +112,7 @@ _PAGE = {
     Step.DROP: "exclude the column",
     Step.RENAME: "call the column {value!r}",
     Step.RECODE: "respell the levels: {value}",
+    Step.STRIP: "read the numbers without {value!r}",
     Step.UNIT: "convert the unit: {value}",
     Step.FACTOR: "multiply by {value}",
     Step.RANGE: "keep values in the range {value} only",

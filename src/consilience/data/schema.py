@@ -168,11 +168,14 @@ def _unite_one(name: str, held: list[tuple[str, Declaration]]) -> Variable | Fin
         firm = [(site, d) for site, d in firm if not d.whole]
     first_site, first = firm[0]
     kind = first.variable.kind
+    if all(d.only for _, d in held):  # one value at each: nobody knows, and none contradicts another
+        kind = Kind.BINARY if {d.only for _, d in held} <= {"0", "1"} else Kind.ORDINAL
+        return _unite_levels(name, kind, held)
     for site, other in firm[1:]:
         if other.variable.kind is not kind:
             words = (
                 f"{name!r} is {kind.in_words} at {first_site!r} ({first.reason}) "
-                f"but {other.variable.kind.in_words} at {site!r} ({other.reason}). One kind is needed at both."
+                f"but {other.variable.kind.in_words} at {site!r} ({other.reason}). One kind is needed at both, or a schema for the study."
             )
             return _conflict("kind-conflict", name, (first_site, site), words, *_kinds(name, kind, other.variable.kind))
     if not kind.is_discrete:
@@ -200,7 +203,8 @@ def _unite_levels(name: str, kind: Kind, held: list[tuple[str, Declaration]]) ->
     owner, levels = declared[0]
     for site, other in declared[1:]:
         if other != levels:
-            words = f"{owner!r} declares the levels of {name!r} as {list(levels)}, {site!r} as {list(other)}. They must be the same."
+            said = "They must be the same, in the same order."
+            words = f"{owner!r} declares the levels of {name!r} as {list(levels)}, {site!r} as {list(other)}. {said}"
             return _conflict("level-conflict", name, (owner, site), words, Remedy(Step.LEVELS, name, ",".join(levels)))
     for site, found in seen:
         strange = [level for level in found if level not in levels]

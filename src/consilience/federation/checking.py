@@ -20,7 +20,9 @@ LEAST_CELLS = 3
 LEAST_VALUES = 20
 
 
-def across(clients: Sequence[Client], variables: Collection[str] | None = None, known: Collection[Finding] = ()) -> list[Finding]:
+def across(
+    clients: Sequence[Client], variables: Collection[str] | None = None, known: Collection[Finding] = (), measured: Collection[str] = ()
+) -> list[Finding]:
     """What looks wrong between clients, the gravest first; by the facts that they have, so it takes no time.
 
     Parameters
@@ -30,6 +32,8 @@ def across(clients: Sequence[Client], variables: Collection[str] | None = None, 
         The variables in use. By default all.
     known : collection of Finding, optional
         What was said before: a value in every row that looks like a code is not said twice.
+    measured : collection of str, optional
+        Variables whose unit the study declares.
 
     Returns
     -------
@@ -45,7 +49,18 @@ def across(clients: Sequence[Client], variables: Collection[str] | None = None, 
     """
     said = {(f.columns, f.sites) for f in known}
     sites = [SiteFacts(c.name, c.facts, c.declarations, c.min_cell) for c in clients]
-    return [f for f in compare(sites, variables) if f.code != "constant-code" or (f.columns, f.sites) not in said]
+    found = (f for f in compare(sites, variables) if f.code != "constant-code" or (f.columns, f.sites) not in said)
+    return [f for f in found if f.code != "units" or not _settled(f, clients, measured)]
+
+
+def _settled(finding: Finding, clients: Sequence[Client], measured: Collection[str]) -> bool:
+    """Whether sites say their units, so that tables are brought to one, or refused.
+
+    A site that says none has the study's, if the study has one.
+    """
+    said = {client.name: client.plan.units for client in clients}
+    silent = [site for site in finding.sites for name in finding.columns if name not in said[site]]
+    return not silent or (len(silent) < len(finding.sites) and set(finding.columns) <= set(measured))
 
 
 def same_rows(clients: Sequence[Client]) -> list[Finding]:

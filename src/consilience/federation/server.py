@@ -95,7 +95,7 @@ class Server(FederatedTest):
     >>> r.n, r.contributors, r.directions[0].df, round(r.p_value, 6)
     (12, 2, 1, 0.000102)
     >>> server
-    Server(fedci, 2 clients: a, b; 2 variables; 2 rounds)
+    Server(fedci, 2 clients: a, b; 2 variables; 3 rounds)
     """
 
     def __init__(
@@ -179,7 +179,13 @@ def _common(clients: Sequence[Client], schema: Schema | Mapping[str, Any] | None
     """The study's variables; the column that marks clusters is none unless somebody declares it, which is an error later."""
     declared = schema if schema is None or isinstance(schema, Schema) else Schema(schema)
     found = in_common({c.name: c.verdicts for c in clients}, () if cluster is None else (cluster,), declared)
-    return replace(found, findings=(*found.findings, *across(clients, declared, known=found.findings)))
+    measured = [name for name, variable in found.schema.items() if variable.unit and (declared is not None or _all_say(clients, name))]
+    return replace(found, findings=(*found.findings, *across(clients, declared, known=found.findings, measured=measured)))
+
+
+def _all_say(clients: Sequence[Client], name: str) -> bool:
+    """Whether every client that has a variable says its unit."""
+    return all(client.declarations[name].variable.unit for client in clients if name in client.declarations)
 
 
 def fisher(

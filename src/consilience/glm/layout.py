@@ -21,7 +21,20 @@ from numpy.typing import NDArray
 from consilience.data.kinds import Kind
 from consilience.glm.kernel import Floats
 
-__all__ = ["HEADER", "Family", "Ordinal", "Shape", "SiteEffects", "Total", "answer_size", "family_of", "n_parameters", "pack", "unpack"]
+__all__ = [
+    "HEADER",
+    "Family",
+    "Ordinal",
+    "Shape",
+    "SiteEffects",
+    "Total",
+    "answer_size",
+    "family_of",
+    "n_parameters",
+    "pack",
+    "unpack",
+    "upper",
+]
 
 HEADER = 4
 """Numbers before the score: infeasible, objective, barrier, slack."""
@@ -135,7 +148,8 @@ def answer_size(n: int, *, dispersed: bool = False) -> int:
 
 
 @lru_cache(maxsize=256)  # a batch has few different sizes, and asks for each thousands of times
-def _triangle(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def upper(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Rows and columns of the upper triangle of a matrix, as it travels."""
     return np.triu_indices(n)
 
 
@@ -162,13 +176,13 @@ def pack(total: Total) -> Floats:
     head = [float(total.infeasible), total.objective, total.barrier, total.slack]
     # Every number is one that may be added over sites: hence a count where a flag would do, and no rank, maximum or ratio anywhere.
     tail = np.empty(0) if total.pull is None else np.append(total.squares, total.pull)
-    return np.concatenate([head, total.score, total.info[_triangle(len(total.score))], tail])
+    return np.concatenate([head, total.score, total.info[upper(len(total.score))], tail])
 
 
 def unpack(vector: Floats, n: int) -> Total:
     """The parts of an answer, or of a sum of answers, for a model with ``n`` parameters."""
     info, end = np.zeros((n, n)), answer_size(n)
-    rows, columns = _triangle(n)
+    rows, columns = upper(n)
     info[rows, columns] = vector[HEADER + n : end]
     info[columns, rows] = vector[HEADER + n : end]
     squares, pull = (float(vector[end]), vector[end + 1 :]) if len(vector) > end else (0.0, None)

@@ -19,11 +19,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from consilience.data.design import Design
 from consilience.glm.kernel import Floats, Kernel
-from consilience.glm.layout import Family, Shape, SiteEffects
+from consilience.glm.layout import Family, Shape, SiteEffects, upper
 from consilience.glm.poisson import Poisson
 from consilience.glm.site_effects import WarmStart, answer, make_kernel
 
@@ -89,11 +88,6 @@ def _narrow(of: Widened) -> list[int]:
     return slopes + list(range(slots * width, of.wide.n_shared))
 
 
-@lru_cache(maxsize=256)
-def _triangle(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    return np.triu_indices(n)
-
-
 def misfit_size(widened: Widened, *, squares: bool, robust: bool) -> int:
     """Length of the answer for one model. ``squares``: it has a variance; ``robust``: which grows with the mean (counts).
 
@@ -146,7 +140,7 @@ def _unpack(vector: Floats, n: int) -> tuple[Floats, Floats]:
 
 def _square(vector: Floats, n: int) -> Floats:
     full = np.zeros((n, n))
-    rows, columns = _triangle(n)
+    rows, columns = upper(n)
     full[rows, columns] = full[columns, rows] = vector[: n * (n + 1) // 2]
     return full
 
@@ -183,7 +177,7 @@ def _answer(widened: Widened, score: Floats, info: Floats, rows: float, tail: tu
         own = np.array([float(own_score @ inverse @ own_score), rank, 1.0, rows])
     else:
         own_score, own_info = np.zeros_like(own_score), np.zeros_like(own_info)
-    parts = [np.array([0.0, 1.0]), score, info[_triangle(wide)], own, own_score, own_info[_triangle(len(at))]]
+    parts = [np.array([0.0, 1.0]), score, info[upper(wide)], own, own_score, own_info[upper(len(at))]]
     return np.concatenate([*parts, *tail])
 
 
@@ -271,5 +265,5 @@ def misfit_of_counts(design: Design, shared: Floats, widened: Widened, dispersio
     moments = np.zeros(MOMENTS)
     if squares > 0 and _enough(rows, widened):
         moments[:] = rows, sum_ * sum_ / squares, sum_ * moved / squares, moved * moved / squares, 0.0, 1.0
-    tail = (moments, lean, spread[_triangle(len(lean))])
+    tail = (moments, lean, spread[upper(len(lean))])
     return _answer(widened, total.score, total.info, rows, tail, say=_enough(rows, widened))

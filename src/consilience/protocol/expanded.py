@@ -1,7 +1,7 @@
 """A site's columns for smooth means, kept from one round to the next where there is room.
 
 Besides the columns that all sites have, a site with enough rows has *own* ones, whose coefficients never leave it: an intercept always;
-the main columns, so that slopes may differ between sites; and, with more rows, curves on knots of its own, so that shapes may.
+the columns without a penalty, so that slopes may differ between sites; and, with more rows, curves on knots of its own, so that shapes may.
 """
 
 from __future__ import annotations
@@ -35,23 +35,32 @@ CURVE_ROWS, MOST_OWN_CURVES = 20, 10
 
 
 def own_main(wide: Widths, rows: int, *, slopes: bool) -> int:
-    """How many main columns have coefficients of the site's own: all or none.
+    """How many columns without a penalty have coefficients of the site's own: all, the main ones, or none.
 
-    >>> own_main(Widths(1, 2, 2, 9, 0), 40, slopes=True), own_main(Widths(1, 2, 2, 9, 0), 20, slopes=True)
-    (2, 0)
+    The product of two lines is among them. A curve of X = ZW + a has the mean Z²W² + 2aZW + ... with an intercept a of the site, and so a
+    slope along ZW that differs between sites wherever intercepts do.
+
+    >>> wide = Widths(lines=2, main=2, free=3, curves=18, pairs=8)
+    >>> [own_main(wide, rows, slopes=True) for rows in (20, 25, 30)]
+    [0, 2, 3]
     """
-    return wide.main if slopes and rows >= OWN_ROWS * (1 + wide.main) else 0
+    return next((own for own in (wide.free, wide.main) if slopes and rows >= OWN_ROWS * (1 + own)), 0)
 
 
 def n_own_curves(wide: Widths, rows: int, *, slopes: bool) -> int:
     """How many curved columns each continuous variable has at a site with so many rows, besides the common ones.
 
-    >>> [n_own_curves(Widths(1, 1, 1, 9, 0), rows, slopes=True) for rows in (40, 100, 10_000)]
-    [0, 3, 10]
+    The first, a square, comes with as few rows as slopes do: a curve of X = bZ + e has the mean b²Z² + ..., so that where slopes differ
+    between sites, bends of such curves do.
+
+    >>> [n_own_curves(Widths(1, 1, 1, 9, 0), rows, slopes=True) for rows in (20, 40, 100, 10_000)]
+    [0, 1, 3, 10]
     """
-    if not wide.lines or not own_main(wide, rows, slopes=slopes):
+    own = own_main(wide, rows, slopes=slopes)
+    if not wide.lines or not own:
         return 0
-    return max(0, min(MOST_OWN_CURVES, int((rows / CURVE_ROWS - 1 - wide.main) // wide.lines)))
+    squares = rows >= OWN_ROWS * (1 + own + wide.lines)
+    return max(int(squares), min(MOST_OWN_CURVES, int((rows / CURVE_ROWS - 1 - own) // wide.lines)))
 
 
 def own_curves(straight: Floats, knots: tuple[float, ...], count: int) -> Floats:
@@ -78,7 +87,10 @@ class Maps:
 
 @dataclass(slots=True, eq=False)
 class Bench:
-    """What a site keeps: columns by expansion and rows, responses by name and rows. What does not fit is made anew."""
+    """What a site keeps: columns by expansion and rows, responses by name and rows. What does not fit is made anew.
+
+    ``latest`` are the columns made last, with or without room: lines, own curves and the sweep of one piece ask for them in turn.
+    """
 
     desk: Desk
     room: int
@@ -87,11 +99,12 @@ class Bench:
     known: dict[Any, Maps] = field(default_factory=dict)
     knots: dict[Any, tuple[float, ...]] = field(default_factory=dict)
     used: int = 0
+    latest: tuple[Any, Floats] | None = None
 
     def begin(self, coded: Coded) -> Bench:
         """Forget columns in other units or on other knots, and make room if little is left."""
         if coded != self.coded or self.used > self.room // 2:
-            self.coded, self.kept, self.known, self.knots, self.used = coded, {}, {}, {}, 0
+            self.coded, self.kept, self.known, self.knots, self.used, self.latest = coded, {}, {}, {}, 0, None
         return self
 
     def keep(self, key: Any, made: Floats) -> Floats:
@@ -116,7 +129,10 @@ class Bench:
         key = (expansion, rows.key, piece.number)
         if key in self.kept:
             return self.kept[key]
-        return self.keep(key, columns(self.desk.table, expansion, piece.index, self.coded.knots, centres_of(self.desk)))
+        if self.latest is None or self.latest[0] != key:
+            made = columns(self.desk.table, expansion, piece.index, self.coded.knots, centres_of(self.desk))
+            self.latest = key, self.keep(key, made)
+        return self.latest[1]
 
     def extras(self, expansion: Expansion, rows: Rows, piece: Piece, *, slopes: bool) -> Floats:
         """The site's own curves in some rows."""

@@ -12,6 +12,7 @@ from consilience.data.responses import Coded, n_responses
 from consilience.data.schema import Schema
 from consilience.data.table import Rows, Table
 from consilience.glm.kernel import Floats
+from consilience.glm.layout import upper
 from consilience.protocol.desk import Desk, Smoothing
 from consilience.protocol.errors import OutsideSchemaError, WrongShapeError
 from consilience.protocol.expanded import bench_of
@@ -104,7 +105,7 @@ class MeanProducts(Request, frozen=True, tag="means"):
             found, extra = bench.swept(each.expansion, rows, there, Smoothing(self.slopes, self.features))
             p = bench.widths(each.expansion).all
             columns = slice(extra, extra + p)
-            parts += [np.array([float(found.n), float(found.rank)]), found.gram[columns, columns][np.triu_indices(p)]]
+            parts += [np.array([float(found.n), float(found.rank)]), found.gram[columns, columns][upper(p)]]
             at = extra + p
             for name in each.responses:
                 q = n_responses(table.schema, name, features=self.features)
@@ -112,7 +113,7 @@ class MeanProducts(Request, frozen=True, tag="means"):
                     parts.append(np.zeros(p * q + q * (q + 1) // 2 + len(table.schema[name].levels)))
                     continue
                 own = slice(at, at + q)
-                parts += [found.gram[columns, own].ravel(), found.gram[own, own][np.triu_indices(q)], _level_counts(table, name, rows)]
+                parts += [found.gram[columns, own].ravel(), found.gram[own, own][upper(q)], _level_counts(table, name, rows)]
                 at += q
         return np.concatenate(parts)
 
@@ -123,7 +124,7 @@ class MeanProducts(Request, frozen=True, tag="means"):
         def triangle(size: int) -> Floats:
             nonlocal at
             whole = np.zeros((size, size))
-            rows, cols = np.triu_indices(size)
+            rows, cols = upper(size)
             whole[rows, cols] = whole[cols, rows] = total[at : at + len(rows)]
             at += len(rows)
             return whole

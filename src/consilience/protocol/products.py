@@ -15,7 +15,7 @@ from consilience.data.design import Coding, column_names, cross_products, n_colu
 from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
 from consilience.glm.kernel import Floats
-from consilience.glm.layout import Ordinal
+from consilience.glm.layout import Ordinal, upper
 from consilience.protocol.desk import Desk
 from consilience.protocol.guard import Guard
 from consilience.protocol.request import Request, VariableSet
@@ -90,7 +90,7 @@ class Products(Request, frozen=True, tag="products"):
             # log-likelihoods of the models without predictors ride along: the site has its level counts at hand, and whoever has them as
             # a sum over sites only could not tell them (each site has shares of its own)
             found = cross_products(table, variables, coding)
-            triangle = found.gram[np.triu_indices(len(found.sums))]
+            triangle = found.gram[upper(len(found.sums))]
             parts += [np.array([float(found.n)]), found.levels, found.nulls, found.counted, found.sums, triangle]
         return np.concatenate([*parts, self._answer_alone(desk).ravel()])
 
@@ -235,7 +235,7 @@ class ProductsTotal:
         p = len(names)
         sums = vector[position : position + p]
         gram = np.zeros((p, p))
-        gram[np.triu_indices(p)] = vector[position + p :]
+        gram[upper(p)] = vector[position + p :]
         gram = gram + np.triu(gram, 1).T
         if common and n > 0:
             gram = _centred(gram, sums, n)

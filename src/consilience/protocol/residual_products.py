@@ -17,6 +17,7 @@ from consilience.data.kinds import Kind
 from consilience.data.responses import Coded, n_responses
 from consilience.data.schema import Schema
 from consilience.glm.kernel import Floats
+from consilience.glm.layout import upper
 from consilience.protocol.desk import Desk, Smoothing
 from consilience.protocol.errors import OutsideSchemaError, WrongShapeError
 from consilience.protocol.guard import Guard
@@ -234,7 +235,7 @@ class ResidualProducts(Request, frozen=True, tag="residuals"):
         if self.fourths:
             return found.fourths
         one = len(found.sums) == 1 and not self._known(test, schema)
-        triangle = found.squares[np.triu_indices(len(found.sums))]
+        triangle = found.squares[upper(len(found.sums))]
         return np.concatenate([[float(found.units)], found.sums, triangle, found.fourths if one else []])
 
     def _answer_alone(self, desk: Desk) -> Floats:
@@ -257,7 +258,7 @@ class ResidualProducts(Request, frozen=True, tag="residuals"):
                 continue
             d = self._d(test, schema)
             squares = np.zeros((d, d))
-            rows, cols = np.triu_indices(d)
+            rows, cols = upper(d)
             squares[rows, cols] = squares[cols, rows] = part[1 + d : 1 + d + len(rows)]
             fourth = float(part[-1]) if d == 1 and not self._known(test, schema) else None
             found.tests.append(ProductTotal(float(np.rint(part[0])), part[1 : 1 + d], squares, fourth))

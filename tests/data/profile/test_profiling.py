@@ -21,7 +21,7 @@ RNG = np.random.default_rng(11)
 
 
 def codes(found: ColumnProfile) -> list[str]:
-    return [sign.code for sign in found.signs]
+    return [finding.code for finding in (*found.signs, *found.refused)]
 
 
 @pytest.mark.parametrize(
@@ -40,21 +40,21 @@ def codes(found: ColumnProfile) -> list[str]:
         ("visit", [f"{1 + i % 28}.3.2021 14:05" for i in range(40)], ["date"]),
         ("visit", [f"{1 + i % 12}:05" for i in range(40)], ["date"]),
         ("visit", [20210301 + i % 28 for i in range(40)], ["date"]),
-        ("year_of_birth", [1950 + i for i in range(40)], ["date"]),
-        ("year_of_birth", [1950 + i % 30 for i in range(40)], ["date"]),
+        ("year_of_birth", [1950 + i for i in range(40)], ["years"]),
+        ("year_of_birth", [1950 + i % 30 for i in range(40)], ["years"]),
         ("dose", [1950 + i % 30 for i in range(40)], []),
-        ("crp", [f"{i}.5" for i in range(38)] + ["<5", "low"], ["numbers"]),
-        ("crp", [f"{i},5" for i in range(40)], ["comma"]),
+        ("crp", [f"{i}.5" for i in range(38)] + ["<5", "low"], ["mostly-numbers"]),
+        ("crp", [f"{i},5" for i in range(40)], ["decimal-comma"]),
         ("sex", ["f"] * 20 + ["F "] * 10 + ["m"] * 20, ["spelling"]),
         ("treatment", ["beta-blocker"] * 20 + ["Beta blocker"] * 10 + ["none"] * 20, ["spelling"]),
-        ("change", ["-1"] * 20 + ["1"] * 20 + ["a-b"] * 29 + ["ab"] * 29, []),
+        ("change", ["-1"] * 20 + ["1"] * 20 + ["a"] * 29 + ["b"] * 29, []),
         ("stage", ["I"] * 20 + ["II"] * 20 + ["IV"] * 2, ["rare"]),
         ("code", [f"c{i % 25}" for i in range(250)], ["many"]),
-        ("score", [1.0, 2.0, 3.0] * 10, ["few"]),
-        ("age", [40.0 + i / 2 for i in range(38)] + [999.0] * 2, ["stand-in"]),
-        ("age", [40.0 + i / 2 for i in range(38)] + [-9.0] * 3, ["stand-in"]),
+        ("score", [1.5, 2.0, 3.0] * 10, ["few"]),
+        ("age", [40.0 + i / 2 for i in range(38)] + [999.0] * 2, ["missing-code"]),
+        ("age", [40.0 + i / 2 for i in range(38)] + [-9.0] * 3, ["missing-code"]),
         ("dose", [900.0 + i for i in range(99)] + [999.0] * 2, []),
-        ("late", [1.5, 2.25, 0.5, 2.0, 1.0, 3.0, 7.5] + [None] * 33, ["missing"]),
+        ("late", [1.5, 2.25, 0.5, 2.0, 1.0, 3.0, 7.5] + [None] * 33, ["mostly-missing"]),
     ],
 )
 def test_what_looks_odd_is_said(name: str, values: list[Any], expected: list[str]) -> None:
@@ -63,8 +63,7 @@ def test_what_looks_odd_is_said(name: str, values: list[Any], expected: list[str
 
 def test_odd_values_are_named() -> None:
     found = profile_column(pl.Series("crp", [f"{i}.5" for i in range(38)] + ["<5", "low"]))
-    assert "'<5', 'low'" in found.signs[0].words
-    assert "2 rows" in found.signs[0].words
+    assert "'<5' (1 row), 'low' (1 row)" in found.trouble
     found = profile_column(pl.Series("stage", ["I"] * 20 + ["II"] * 20 + ["IV"] * 2), min_cell=3)
     assert "1 level in fewer than 3 rows: 'IV'" in found.signs[0].words
     assert [level.rare for level in found.levels] == [False, False, True]
@@ -74,7 +73,7 @@ def test_odd_values_are_named() -> None:
     ("values", "words"),
     [
         ([None] * 5, "no values at all"),
-        ([dt.date(2021, 3, 1), dt.date(2021, 3, 2)], "no kind of variable"),
+        ([dt.date(2021, 3, 1), dt.date(2021, 3, 2)], "no variable as it is"),
         ([1.5, float("inf")], "infinite"),
         ([[1], [2]], "no kind of variable"),
         ([b"a", b"b"], "no kind of variable"),

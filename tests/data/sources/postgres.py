@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 __all__ = ["PASSWORD", "Postgres", "running"]
@@ -33,6 +34,14 @@ class Postgres:
         command = [str(self.programs / "psql"), "-XAtq", "-v", "ON_ERROR_STOP=1", self.address()]
         done = subprocess.run(command, input=sql, env={**os.environ, "PGPASSWORD": PASSWORD}, capture_output=True, text=True, check=True)
         return done.stdout.strip()
+
+    def keep(self, name: str, frame: pl.DataFrame) -> str:
+        """A table of hospitals (age, chol, stage, sex) in the database; its name."""
+        self.run(
+            f"DROP TABLE IF EXISTS {name}; CREATE TABLE {name} (age int, chol float8, stage int, sex text);\n"
+            f"COPY {name} FROM STDIN WITH (FORMAT csv);\n{frame.write_csv(include_header=False)}\\.\n"
+        )
+        return name
 
 
 def programs() -> Path:

@@ -153,12 +153,17 @@ def test_the_same_for_parquet(tmp_path: Path, name: str) -> None:
     assert read(tmp_path / name) == {"A": [1]}
 
 
-@pytest.mark.parametrize("name", ["nowhere.csv", "nowhere.parquet", "."])
+@pytest.mark.parametrize("name", ["nowhere.csv", "nowhere.parquet"])
 def test_a_path_without_a_file(tmp_path: Path, name: str) -> None:
     with pytest.raises(ReadError, match="no such file") as caught:
         load(tmp_path / name, "muenster")
     assert "'muenster'" in str(caught.value)
     assert str(tmp_path) in str(caught.value)
+
+
+def test_a_folder_without_tables_is_none(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match=r"holds \.parquet files.*Name a file in it"):
+        load(tmp_path, "muenster")
 
 
 @pytest.mark.parametrize("name", ["site.docx", "site.csv.zip", "site"])

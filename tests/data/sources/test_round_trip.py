@@ -77,6 +77,7 @@ def written(frame: pl.DataFrame, dialect: Written) -> bytes:
     return text.getvalue().encode(dialect.encoding)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(frame=tables(), dialect=DIALECTS, block=st.sampled_from([5, 64, 1 << 20]))
 def test_what_is_written_is_read(frame: pl.DataFrame, dialect: Written, block: int) -> None:
@@ -91,6 +92,7 @@ def test_what_is_written_is_read(frame: pl.DataFrame, dialect: Written, block: i
 PLAIN = st.text("abcdeäöü x1-", min_size=1, max_size=8).map(str.strip).filter(lambda word: word not in MISSING)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(words=st.lists(PLAIN, min_size=1, max_size=6), dialect=DIALECTS)
 def test_nothing_need_be_given_where_the_text_is_plain(words: list[str], dialect: Written) -> None:

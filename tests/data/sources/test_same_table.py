@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 import consilience as cs
 from consilience.data.sources import load
+from tests.data.sources.postgres import PASSWORD, Postgres
 from tests.data.sources.tables import WRITERS, hospital
 
 
@@ -22,16 +25,29 @@ def test_every_format_gives_the_same_frame(kind: str, tmp_path: Path) -> None:
     assert not [finding for finding in loaded.findings if finding.grade.stops]
 
 
+def answer(sources: Iterable[Any], **reading: Any) -> tuple[float, tuple[float, ...]]:
+    """What two sites say, each from its own source."""
+    clients = [cs.Client(name, source, **reading) for name, source in zip("ab", sources, strict=True)]
+    result = cs.Server(clients).test("chol", "age", given=["stage", "sex"])
+    return result.p_value, tuple(direction.statistic for direction in result.directions)
+
+
 @pytest.mark.slow
 def test_every_format_gives_the_same_test_to_the_last_bit(tmp_path: Path) -> None:
     frames = [hospital(60), hospital(50, 100)]
-    answers = {}
-    for kind, write in WRITERS.items():
-        sources = [write(frame, tmp_path / f"{kind} {place}") for place, frame in enumerate(frames)]
-        kinds = {"stage": "ordinal"}  # pandas made floats of integers with gaps
-        clients = [cs.Client(name, load(source, name).frame, kinds=kinds) for name, source in zip("ab", sources, strict=True)]
-        result = cs.Server(clients).test("chol", "age", given=["stage", "sex"])
-        answers[kind] = (result.p_value, tuple(direction.statistic for direction in result.directions))
+    answers = {
+        kind: answer([write(frame, tmp_path / f"{kind} {place}") for place, frame in enumerate(frames)]) for kind, write in WRITERS.items()
+    }
     assert len(answers) == 14
     assert set(answers.values()) == {answers["polars"]}
     assert 0 < answers["polars"][0] < 1
+
+
+@pytest.mark.slow
+def test_a_real_database_server_gives_it_too(postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGPASSWORD", PASSWORD)
+    frames = [hospital(60), hospital(50, 100)]
+    sources = [postgres.keep(f"hospital{place}", frame) for place, frame in enumerate(frames)]
+    clients = [cs.Client(name, postgres.address(), table=table) for name, table in zip("ab", sources, strict=True)]
+    result = cs.Server(clients).test("chol", "age", given=["stage", "sex"])
+    assert (result.p_value, tuple(direction.statistic for direction in result.directions)) == answer(frames)

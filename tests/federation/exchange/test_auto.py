@@ -35,6 +35,22 @@ def test_residuals_answer_where_lines_do_not_hold() -> None:
     assert lines[0].p_value < 1e-10 < 1e-3 < got[0].p_value
 
 
+@pytest.mark.slow
+def test_counts_that_scatter_more_the_larger_they_are_are_left_to_residuals() -> None:
+    """Negative binomials have the variance μ + μ²/2, and the likelihood test one factor for all rows: it rejects up to 0.2 of true ones."""
+    for seed in range(5):
+        rng, found = np.random.default_rng(seed), []
+        for k in range(4):
+            z = rng.normal(size=500)
+            counts = {name: rng.poisson(np.exp(1.0 + 0.6 * z) * rng.gamma(2.0, 0.5, 500)) for name in "XY"}
+            found.append(cs.Client(f"s{k}", pl.DataFrame(counts | {"Z": z}), kinds={"X": "count", "Y": "count"}))
+        got = cs.Server(found, method="auto").test("X", "Y", ["Z"])
+        assert got.method == "residual"
+        assert got.diagnostics is not None
+        assert got.diagnostics.variance_p < 0.01
+        assert got.p_value > 1e-3
+
+
 def test_it_is_the_same_where_all_rows_are_in_one_place() -> None:
     sites = clients(1)
     wanted = cs.pooled(sites, method="auto").test_many(ASKED)

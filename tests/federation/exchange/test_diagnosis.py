@@ -15,6 +15,8 @@ from consilience.data.schema import Schema
 from tests.federation.test_equality import questions
 from tests.random_studies import random_study
 
+pytestmark = pytest.mark.filterwarnings("ignore::consilience.DoubtfulDataWarning")  # random tables look odd at times
+
 SIZES = (90, 140, 60)
 
 

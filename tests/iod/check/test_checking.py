@@ -71,7 +71,7 @@ def test_rows_of_few_values_that_coincide_are_no_copies() -> None:
 
 def test_the_bounds_on_tests_hold_in_a_discovery() -> None:
     sites = clients(frame(1), frame(2))
-    bounds = estimate_of(sites, clock=iter(range(100)).__next__)
+    bounds = estimate_of(sites, clock=(i / 100 for i in range(100)).__next__)
     assert bounds is not None
     assert (bounds.least_tests, bounds.most_tests) == (3, 6)
     assert bounds.seconds > 0

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from consilience.iod import Discovery
-from consilience.iod.report import write_report
+from consilience.iod import Check, Discovery
 from tests.chromium import browser
 from tests.iod.report.helpers import Reader, hostile, small
 
@@ -27,9 +26,9 @@ window.addEventListener("load", () => {{
 </script>"""
 
 
-def tried(found: Discovery, steps: str, folder: Path, width: int = 1200) -> dict[str, object]:
+def tried(found: Discovery | Check, steps: str, folder: Path, width: int = 1200) -> dict[str, object]:
     """What a page that holds the report, unchanged, sees when it clicks in it."""
-    write_report(found, folder / "page.html")
+    found.to_html(folder / "page.html")
     (folder / "steps.html").write_text(STEPS.format(steps=steps, width=width), encoding="utf-8")
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-extensions"]
     options += ["--disable-dev-shm-usage", "--allow-file-access-from-files", f"--user-data-dir={folder / 'profile'}", "--dump-dom"]

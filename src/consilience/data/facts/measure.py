@@ -100,7 +100,7 @@ def _first(place: str, holds: Holds, dtype: pl.DataType) -> Iterable[pl.Expr]:
     if holds in (Holds.NOTHING, Holds.OTHER):
         return
     yield (values.drop_nulls().n_unique() if dtype == pl.Boolean else values.drop_nulls().approx_n_unique()).alias(f"{place} about")
-    if holds is Holds.DATE:
+    if holds is Holds.DATE and dtype != pl.Duration:
         yield values.min().cast(pl.String).alias(f"{place} earliest")
         yield values.max().cast(pl.String).alias(f"{place} latest")
     if holds is Holds.TEXT:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Generic, TypeVar
 
 import polars as pl
@@ -82,11 +83,14 @@ def harmonise(columns: Sequence[ColumnPlan], derived: Sequence[Derived], frame: 
     schema = dict(lazy.collect_schema())
     _check_columns(columns, derived, list(schema), owner)
     try:
-        ways = [way_of(column, schema, lambda text: _all_numbers(lazy, text)) for column in columns]
+        ways = [way_of(column, str(i), schema, lambda way: _all_numbers(lazy, way)) for i, column in enumerate(columns)]
     except HarmoniseError as error:
         raise HarmoniseError(f"{_at(owner)}{error}") from None
-    changes, findings = _look(lazy, ways, owner)
-    lazy = lazy.with_columns([way.now.alias(way.plan.name) for way in ways if way.stages])
+    staged = reduce(lambda table, way: way.along(table), ways, lazy)
+    if isinstance(frame, pl.DataFrame):  # what is in memory is computed once, and looked at afterwards
+        staged = staged.collect().lazy()
+    changes, findings = _look(staged, ways, owner)
+    lazy = staged.with_columns([way.now.alias(way.plan.name) for way in ways if way.stages]).select(list(schema))
     lazy = lazy.rename({c.name: c.rename for c in columns if c.rename})
     changes += [Change(c.name, "rename", f"renamed {c.rename!r}") for c in columns if c.rename]
     lazy, made = _derive(derived, lazy, owner)
@@ -118,9 +122,9 @@ def _check_columns(columns: Sequence[ColumnPlan], derived: Sequence[Derived], na
         )
 
 
-def _all_numbers(lazy: pl.LazyFrame, text: pl.Expr) -> bool:
-    present = text.str.strip_chars().drop_nulls()
-    found = lazy.select(present.str.contains(PLAIN_NUMBER).all().alias("all"), present.len().alias("n")).collect()
+def _all_numbers(lazy: pl.LazyFrame, way: Way) -> bool:
+    present = way.now.str.strip_chars().drop_nulls()
+    found = way.along(lazy).select(present.str.contains(PLAIN_NUMBER).all().alias("all"), present.len().alias("n")).collect()
     return bool(found["all"][0]) and bool(found["n"][0])
 
 
@@ -131,7 +135,7 @@ def _look(lazy: pl.LazyFrame, ways: list[Way], owner: str) -> tuple[list[Change]
         return [], ()
     asked: list[pl.Expr] = []
     for key, _, stage in stages:
-        asked += measures(key, stage.before, stage.after, stage.changed, stage.dtypes)
+        asked += measures(key, stage.before, pl.col(stage.name), stage.changed, stage.dtypes)
         asked += [count.alias(f"{key} of {level}") for level, count in stage.absent.items()]
         if stage.unread is not None:
             asked += [

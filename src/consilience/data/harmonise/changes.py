@@ -13,7 +13,8 @@ __all__ = ["Change", "Summary", "change_of", "measures"]
 
 MOST_SHOWN = 12
 """Levels of a summary; a column of more is told by how many there are."""
-EXAMPLES = 3
+EXAMPLES, LOOKED_AT = 3, 200
+"""Values that are shown before and after, all different, among the first that changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,9 @@ class Change:
         """
         gone = "" if not self.emptied else " to missing" if self.emptied == self.rows else f", {self.emptied} of them to missing"
         rows = (
-            "" if self.before is None and self.after is None else f"; {self.rows} {'value' if self.rows == 1 else 'values'} changed{gone}"
+            ""
+            if self.before is None and self.after is None
+            else f"; {self.rows} {'value' if self.rows == 1 else 'values'}{'' if self.before is None else ' changed'}{gone}"
         )
         lines = [f"{self.column}: {self.words}{rows}"]
         if self.before is not None and self.rows:
@@ -98,10 +101,11 @@ def measures(
     """Sums over one pass of the table from which :func:`change_of` makes a change; ``key`` marks them as one step's."""
     found = [changed.sum().alias(f"{key} rows"), *_summary(f"{key} after", after, dtypes[1])]
     if before is not None and dtypes[0] is not None:
-        pair = pl.struct(_shown(before, dtypes[0]).alias("old"), _shown(after, dtypes[1]).alias("new"))
+        # the first few, and only then as text: a million numbers take seconds to be written
+        sides = (_shown(side.filter(changed).head(LOOKED_AT), dtype) for side, dtype in zip((before, after), dtypes, strict=True) if dtype)
         found += [
             (changed & after.is_null()).sum().alias(f"{key} emptied"),
-            pair.filter(changed).head(200).unique(maintain_order=True).head(EXAMPLES).implode().alias(f"{key} examples"),
+            *(side.implode().alias(f"{key} {what}") for side, what in zip(sides, ("olds", "news"), strict=True)),
             *_summary(f"{key} before", before, dtypes[0]),
         ]
     return found
@@ -123,7 +127,8 @@ def _summary(key: str, values: pl.Expr, dtype: pl.DataType) -> list[pl.Expr]:
 
 def change_of(column: str, step: str, words: str, key: str, found: dict[str, Any]) -> Change:
     """The change that sums of :func:`measures` tell of."""
-    examples = tuple((_plain(pair["old"]), _plain(pair["new"])) for pair in found.get(f"{key} examples") or ())
+    pairs = dict.fromkeys(zip(found.get(f"{key} olds") or (), found.get(f"{key} news") or (), strict=True))
+    examples = tuple((_plain(old), _plain(new)) for old, new in pairs)[:EXAMPLES]
     return Change(
         column,
         step,
@@ -151,7 +156,7 @@ def _read(key: str, found: dict[str, Any]) -> Summary | None:
         return None
     missing, present = int(found[f"{key} missing"]), int(found[f"{key} present"])
     if f"{key} levels" in found:
-        rows = tuple((str(row["level"]), int(row["count"])) for row in found[f"{key} counts"])
+        rows = tuple(sorted(((str(row["level"]), int(row["count"])) for row in found[f"{key} counts"]), key=lambda row: (-row[1], row[0])))
         return Summary(None, rows, int(found[f"{key} levels"]), missing, present)
     ends = tuple(found[f"{key} {what}"] for what in ("min", "median", "max"))
     return Summary(None if ends[0] is None else ends, (), 0, missing, present)

@@ -25,12 +25,17 @@ DIGITS = 12
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One step with one column: what its values were, what they are, which change, and which could not be read."""
+    """One step with one column: how its values are made, what they were, which change, and which could not be read.
+
+    They are made into a column of their own, ``name``, from which the next stage goes on: written out, an expression in an expression in an
+    expression would be looked at dozens of times.
+    """
 
     step: str
     words: str
+    name: str
+    made: pl.Expr
     before: pl.Expr
-    after: pl.Expr
     changed: pl.Expr
     dtypes: tuple[pl.DataType, pl.DataType]
     unread: pl.Expr | None = None
@@ -43,26 +48,37 @@ class Way:
     """A column on its way: what it is now, and the stages behind it."""
 
     plan: ColumnPlan
+    key: str
     now: pl.Expr
     dtype: pl.DataType
     stages: list[Stage] = field(default_factory=list)
 
     def add(self, step: str, words: str, after: pl.Expr, dtype: pl.DataType, changed: pl.Expr, **more: object) -> None:
         """Go one stage on."""
-        self.stages.append(Stage(step, words, self.now, after, changed, (self.dtype, dtype), **more))  # type: ignore[arg-type]
-        self.now, self.dtype = after, dtype
+        name = f"\x1f{self.key}.{len(self.stages)}"  # which no column is called
+        self.stages.append(Stage(step, words, name, after, self.now, changed, (self.dtype, dtype), **more))  # type: ignore[arg-type]
+        self.now, self.dtype = pl.col(name), dtype
+
+    def along(self, lazy: pl.LazyFrame) -> pl.LazyFrame:
+        """The table with a column for each stage."""
+        for stage in self.stages:
+            lazy = lazy.with_columns(stage.made.alias(stage.name))
+        return lazy
 
 
-def way_of(plan: ColumnPlan, schema: Mapping[str, pl.DataType], all_numbers: Callable[[pl.Expr], bool]) -> Way:
+def way_of(plan: ColumnPlan, key: str, schema: Mapping[str, pl.DataType], all_numbers: Callable[[Way], bool]) -> Way:
     """The stages of one column.
 
     Parameters
     ----------
     plan : ColumnPlan
+    key : str
+        What marks this column's stages.
     schema : mapping of str to polars type
         The table's columns.
     all_numbers : callable
-        Whether every value of a text is a number: what is left of a text when its codes are taken out may be numbers.
+        Whether every value of a text, as far as it has come, is a number:
+        what is left of a text when its codes are taken out may be numbers.
 
     Returns
     -------
@@ -78,12 +94,12 @@ def way_of(plan: ColumnPlan, schema: Mapping[str, pl.DataType], all_numbers: Cal
         now = now.fill_nan(None)
     if dtype == pl.Categorical or isinstance(dtype, pl.Enum):
         now, dtype = now.cast(pl.String), pl.String()
-    way = Way(plan, now, dtype)
+    way = Way(plan, key, now, dtype)
     _missing(way)
     _numbers(way)
     _dates(way, schema)
     _recoded(way)
-    if way.dtype == pl.String and (plan.missing or plan.recode) and not plan.levels and all_numbers(way.now):
+    if way.dtype == pl.String and (plan.missing or plan.recode) and not plan.levels and all_numbers(way):
         way.add("numbers", "what is left are numbers", as_number(way.now), pl.Float64(), pl.lit(value=False))
     _converted(way)
     _ranged(way)
@@ -134,7 +150,7 @@ def _numbers(way: Way) -> None:
 
 def _escaped(text: str) -> str:
     """A text as a pattern that matches it alone, spaces as people vary them."""
-    return r"\s*".join("".join(f"\\{c}" if not c.isalnum() and ord(c) < 128 else c for c in part) for part in text.split())
+    return r"\s*".join(f"\\{c}" if not c.isalnum() and ord(c) < 128 else c for c in "".join(text.split()))
 
 
 def _dates(way: Way, schema: Mapping[str, pl.DataType]) -> None:
@@ -188,7 +204,9 @@ def _converted(way: Way) -> None:
         return
     if not way.dtype.is_numeric():
         raise HarmoniseError(f"{plan.name!r} is to be converted, and is no column of numbers. Take the unit out of its plan.")
-    after = (way.now.cast(pl.Float64) * line.factor + line.offset).round_sig_figs(DIGITS)
+    after = way.now.cast(pl.Float64) * line.factor + line.offset
+    # near 0, where an offset cancels what was there, digits that count are those behind the point
+    after = after.round(DIGITS - 3) if line.offset else after.round_sig_figs(DIGITS)
     old, new = plan.units
     units = f"{old} -> {new}" if old != new else "converted"
     of = f", {plan.substance}" if old != new and plan.substance else ""

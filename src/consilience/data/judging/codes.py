@@ -69,6 +69,8 @@ def _apart(facts: ColumnFacts, code: float, rows: int, low: float, high: float) 
     gap = low - code if code < low else code - high
     if code in _SMALL or facts.distinct <= FEW_VALUES:
         return gap >= max(high - low, 2.0)
+    if gap >= high - low:  # further from all others than these are from each other, however they lie
+        return rows > 1
     return rows > 1 and _far(facts, code) and (gap >= 0.25 * (high - low) or rows >= OFTEN * facts.present / facts.distinct)
 
 

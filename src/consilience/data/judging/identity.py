@@ -36,7 +36,7 @@ def _why(facts: ColumnFacts) -> str:
         return "has a value of its own in every row, and a name that programs give to numbers of rows"
     if facts.present < ENOUGH_ROWS:
         return ""
-    if facts.consecutive:
+    if facts.consecutive and not _are_years(facts):
         return f"counts the rows, from {facts.low:.0f} to {facts.high:.0f}"
     if IDENTIFIER.search(facts.name) and share > NAMED_UNIQUE:
         return f"has the name of an identifier and {facts.distinct} different values in {facts.present} rows"
@@ -63,18 +63,18 @@ def date(case: Case) -> Finding | None:
     else:
         return None
     words = f"holds dates or times, such as {example}: no variable as it is, left out."
-    return case.finding("date", Grade.NOTICE, words, case.remedy(Step.DATE, "days"))
+    return case.finding("date", Grade.NOTICE, words, case.remedy(Step.DATE, "days since 2000-01-01"))
 
 
 def years(case: Case) -> Finding | None:
     """Calendar years, by name and by range: a variable if somebody wants it."""
-    facts = case.facts
-    if (
-        not (facts.whole and YEAR.search(facts.name))
-        or facts.low is None
-        or facts.high is None
-        or not 1900 <= facts.low <= facts.high <= 2100
-    ):
+    if not _are_years(case.facts):
         return None
     words = "looks like calendar years. Keep it only if the year itself is of interest."
     return case.finding("years", Grade.NOTICE, words, case.remedy(Step.DROP))
+
+
+def _are_years(facts: ColumnFacts) -> bool:
+    if not facts.whole or not YEAR.search(facts.name) or facts.low is None or facts.high is None:
+        return False
+    return 1900 <= facts.low <= facts.high <= 2100

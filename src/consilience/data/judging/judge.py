@@ -163,7 +163,7 @@ def _empty(case: Case) -> Finding:
 
 def _no_kind(case: Case) -> Finding:
     words = f"holds {case.facts.holds.value if case.facts.holds is Holds.DATE else 'values that are no numbers, text or booleans'}"
-    ways = (case.remedy(Step.DATE, "days"),) if case.facts.holds is Holds.DATE else ()
+    ways = (case.remedy(Step.DATE, "days since 2000-01-01"),) if case.facts.holds is Holds.DATE else ()
     return case.finding("no-kind", Grade.REFUSED, f"{words}, which is no kind of variable.", *ways, case.remedy(Step.DROP))
 
 
@@ -281,7 +281,9 @@ def _against_numbers(case: Case, kind: Kind, levels: tuple[str, ...] | None) -> 
     ):
         value = facts.low if facts.low < 0 else facts.high if facts.high > MOST_COUNT else _fraction(facts)
         words = f"is declared a count and holds {value:.15g}; a count is a whole number from 0 to {MOST_COUNT}."
-        return case.finding("no-count", Grade.REFUSED, words, case.remedy(Step.KIND, "continuous"), case.remedy(Step.MISSING, f"{value:g}"))
+        return case.finding(
+            "no-count", Grade.REFUSED, words, case.remedy(Step.KIND, "continuous"), case.remedy(Step.MISSING, f"{value:.15g}")
+        )
     return None
 
 

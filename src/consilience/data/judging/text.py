@@ -48,7 +48,7 @@ def _remedies(case: Case, text: TextFacts) -> tuple[str, list[Remedy]]:
         both = [Remedy(Step.DECIMAL, case.facts.name, ","), Remedy(Step.THOUSANDS, case.facts.name, ",")]
         return "decimal-comma", both
     if text.units > max(text.words, text.bounds):
-        return "units", [case.remedy(Step.UNIT, text.unit_words[0] if text.unit_words else "")]
+        return "units", [case.remedy(Step.STRIP, text.unit_words[0] if text.unit_words else "")]
     return "mostly-numbers", [*(case.remedy(Step.MISSING, word) for word in words[:3]), case.remedy(Step.KIND, "multinomial")]
 
 
@@ -63,7 +63,9 @@ def no_numbers(case: Case, kind: str) -> Finding | None:
         return None
     words = [value for value, _ in text.odd]
     said = f"is declared {kind} but holds {named(words)}."
-    return case.finding("no-number", Grade.REFUSED, said, *_remedies(case, text)[1][:3], case.remedy(Step.KIND, "multinomial"))
+    return case.finding(
+        "no-number", Grade.REFUSED, said, *dict.fromkeys((*_remedies(case, text)[1], case.remedy(Step.KIND, "multinomial")))
+    )
 
 
 def too_many_levels(case: Case) -> Finding | None:

@@ -81,6 +81,8 @@ class ColumnProfile:
         Why it cannot be used as it is, with the way out; empty if it can.
     standing : Standing
         The verdict. What is excluded (an identifier, a date) is no variable until its owner chooses a kind.
+    refused : tuple of Finding
+        What ``trouble`` is made of.
 
     Examples
     --------
@@ -105,6 +107,7 @@ class ColumnProfile:
     signs: tuple[Finding, ...] = ()
     trouble: str = ""
     standing: Standing = Standing.SURE
+    refused: tuple[Finding, ...] = ()
 
     @property
     def missing_share(self) -> float:
@@ -248,6 +251,7 @@ def _profiled(column: pl.Series, facts: ColumnFacts, kind: str | Kind | None, le
         signs=() if verdict.standing is Standing.REFUSED else verdict.findings,
         trouble=trouble,
         standing=verdict.standing,
+        refused=verdict.findings if verdict.standing is Standing.REFUSED else (),
     )
     if chosen is not None and not chosen.is_discrete and not trouble:
         numbers = present(column).cast(pl.Float64).to_numpy()

@@ -190,7 +190,7 @@ def _as_number(name: str, text: pl.Series, gone: pl.DataFrame, ways: list[Marks]
     marks, emptied = ways[0], _counted(gone)
     frame = _emptied(text, gone).to_frame()
     numbers = frame.select(as_numbers(pl.col("value"), marks)).to_series()
-    coded = numbers.is_in(codes_of(reading.missing)) if reading.missing else None
+    coded = numbers.cast(pl.Float64).is_in(codes_of(reading.missing)) if reading.missing else None
     if coded is not None and coded.any():  # a code with marks in it, "9.999" for 9999
         for word, count in frame.filter(coded)["value"].value_counts().iter_rows():
             emptied[word] = emptied.get(word, 0) + count

@@ -118,7 +118,7 @@ def _gather(columns: list[_Gathering], table: pl.DataFrame, reading: Reading) ->
             numbers = asked[str(place)]
             column.zeros |= column.whole and bool(asked[f"{place} zeros"][0])
             sure = numbers.null_count() == text.null_count() and not (numbers.dtype == pl.Float64 and numbers.is_nan().any())
-            if (sure and not reading.missing) or (sure and not numbers.is_in(codes_of(reading.missing)).any()):
+            if (sure and not reading.missing) or (sure and not numbers.cast(pl.Float64).is_in(codes_of(reading.missing)).any()):
                 column.parts.append(numbers)
             else:
                 _look(column, text, reading)

@@ -5,9 +5,10 @@ The rule, for a column without what its file declares missing:
 1. Every value that occurs has a label, and the labels say more than the codes: the labels are the levels, in the order of the codes. A
    code that occurs nowhere is a level too, as its owner declared it.
 2. No value that occurs has a label: numbers. ``99 = unknown`` on an age that is known throughout means nothing.
-3. Only a few of the distinct values have labels (fewer than half): numbers, and the labelled ones are named, as doubtful. They may be the
-   two ends of a scale, or ``99 = unknown`` that was never declared missing.
-4. Half of them or more have labels, and some have none: refused. Somebody forgot a label, or mistyped a code; either way the answer differs.
+3. Only a few of the distinct values have labels (fewer than half): numbers, and the labelled ones are named, as doubtful. They may be
+   the two ends of a scale, or ``99 = unknown`` that was never declared missing.
+4. Half of them or more have labels, and some have none: refused. Somebody forgot a label, or mistyped a code; either way the answer
+   differs.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from consilience.data.errors import EmptyDataError, ReadError
+from consilience.data.sources.emptying import emptied_of
 from consilience.data.sources.loaded import Loaded
 from consilience.data.sources.options import Reading
 from consilience.data.sources.registry import Source, source_of_address, source_of_file, source_of_folder, source_of_object
@@ -46,7 +47,7 @@ def load(source: Any, owner: str, reading: Reading = _FOUND_OUT) -> Loaded:
     (2, 1)
     """
     module, found, name = _source(source, owner)
-    return _not_empty(module.read(found, name, owner, reading), owner)
+    return emptied_of(_not_empty(module.read(found, name, owner, reading), name), reading.missing)
 
 
 def load_bytes(content: bytes, name: str, owner: str, reading: Reading = _FOUND_OUT) -> Loaded:
@@ -77,7 +78,7 @@ def load_bytes(content: bytes, name: str, owner: str, reading: Reading = _FOUND_
     >>> load_bytes(b"A,B\n1,x\n2,y\n", "table.csv", "muenster").frame.dtypes
     [Int64, String]
     """
-    return _not_empty(source_of_file(name).read(content, name, owner, reading), owner)
+    return emptied_of(_not_empty(source_of_file(name).read(content, name, owner, reading), repr(name)), reading.missing)
 
 
 def scan(source: Any, owner: str, reading: Reading = _FOUND_OUT) -> pl.LazyFrame:
@@ -103,7 +104,7 @@ def scan(source: Any, owner: str, reading: Reading = _FOUND_OUT) -> pl.LazyFrame
     if hasattr(module, "scan"):
         lazily: pl.LazyFrame = module.scan(found, name, owner, reading)
         return lazily
-    return _not_empty(module.read(found, name, owner, reading), owner).frame.lazy()
+    return emptied_of(_not_empty(module.read(found, name, owner, reading), name), reading.missing).frame.lazy()
 
 
 def _source(source: Any, owner: str) -> tuple[Source, Any, str]:
@@ -120,10 +121,11 @@ def _source(source: Any, owner: str) -> tuple[Source, Any, str]:
     return source_of_file(str(path)), path, str(path)
 
 
-def _not_empty(loaded: Loaded, owner: str) -> Loaded:
-    if loaded.frame.width == 0 or loaded.frame.height == 0:
+def _not_empty(loaded: Loaded, name: str) -> Loaded:
+    rows, columns = loaded.frame.height, loaded.frame.width
+    if rows == 0 or columns == 0:
+        said = name[:1].upper() + name[1:] if name.startswith("the data of") else name
         raise EmptyDataError(
-            f"The data of {owner!r} have {loaded.frame.height} rows and {loaded.frame.width} columns; at least one "
-            f"of each is needed. Leave the site out or check the file."
+            f"{said}: {rows} rows and {columns} columns; at least one of each is needed. Leave the site out or check the file."
         )
     return loaded

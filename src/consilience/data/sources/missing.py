@@ -35,7 +35,7 @@ WORDS = frozenset(
             "+nan",
             "1.#qnan",
             "-1.#ind",
-            "#null!",
+            *("#null!", "#div/0!", "#ref!", "#value!", "#name?", "#num!", "#wert!", "#bezug!", "#zahl!"),
             "null",
             "(null)",
             "none",

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import polars as pl
 
+from consilience.data.facts.patterns import LOOKS
 from consilience.data.finding import Finding, Grade, Remedy, Step
 from consilience.data.sources.numbers import NUMBER, Marks
 
@@ -16,7 +17,7 @@ SHOWN = 5
 FEW_UNITS, MANY_NUMBERS, NEARLY_ALL = 3, 10, 0.9
 """Numbers with a unit or a sign behind or before each are numbers if at most so many different ones do for more than so many numbers, and
 so large a share of the rows; ``1 - mild``, ``2 - severe`` are levels."""
-_DECORATED = rf"^([<>≤≥~≈=±]*)\s*(?:{NUMBER})\s*([^\d\s].*)?$"
+_DECORATED = rf"^([<>≤≥~≈=±€$£¥]*)\s*(?:{NUMBER})\s*([^\d\s].*)?$"
 
 
 def _named(counts: Iterable[tuple[str, int]]) -> str:
@@ -108,7 +109,7 @@ def mostly_numbers(column: str, counts: pl.DataFrame, marks: Marks | None = None
             return _mixed(column, counts, marks)
         words = f"{column!r} is mostly numbers ({numbers:,} of {total:,} values), but not all: {_named(odd.iter_rows())}."
         return Finding("mostly-numbers", Grade.REFUSED, f"{words} The column is left as text.", (column,), remedies=_ways_out(column, odd))
-    parts = counts.filter(pl.col("value").str.contains(_DECORATED))
+    parts = counts.filter(pl.col("value").str.contains(_DECORATED) & ~pl.col("value").str.contains(LOOKS["dates"]))
     if parts.height <= MANY_NUMBERS or parts["count"].sum() < NEARLY_ALL * total or _units(parts).len() > FEW_UNITS:
         return None
     words = f"{column!r} holds numbers with a unit or a sign: {_named(odd.iter_rows())}. The column is left as text."
@@ -138,4 +139,4 @@ def _ways_out(column: str, odd: pl.DataFrame) -> tuple[Remedy, ...]:
     unit = odd.select(pl.col("value").str.extract(_DECORATED, 2).drop_nulls().str.strip_chars().first()).item()
     kind = Remedy(Step.KIND, column, "multinomial")
     words = tuple(Remedy(Step.MISSING, column, value) for value in odd["value"].head(2)) if odd.height <= SHOWN else ()
-    return (*((Remedy(Step.UNIT, column, unit),) if unit else ()), *words, kind)
+    return (*((Remedy(Step.STRIP, column, unit),) if unit else ()), *words, kind)

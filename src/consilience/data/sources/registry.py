@@ -58,7 +58,8 @@ OBJECTS: tuple[tuple[Callable[[Any], bool], str], ...] = (
     # by what it can do: pandas is not imported, since it need not be installed
     (lambda thing: all(hasattr(thing, name) for name in ("dtypes", "columns", "isna")), "pandas_frame"),
     (lambda thing: type(thing).__name__ == "DuckDBPyRelation", "duck_relation"),
-    (lambda thing: hasattr(thing, "__arrow_c_stream__"), "arrow"),
+    # a series has such a stream too, and is no table
+    (lambda thing: hasattr(thing, "__arrow_c_stream__") and not hasattr(thing, "dtype"), "arrow"),
 )
 """Modules by what an object can do; the first that fits reads it, so that what fits more narrowly stands above."""
 

@@ -24,6 +24,7 @@ from consilience.citest.result import CIResult, Direction, silent
 from consilience.data.design import ModelSpec
 from consilience.federation.exchange.diagnosis import combine_directions, diagnose_request, judge
 from consilience.federation.exchange.freedom import degrees, freedom, gap_is_open, slope_positions, without_faint
+from consilience.federation.exchange.levels import thin_levels
 from consilience.federation.exchange.likelihood import (
     MOST_ROUNDS,
     Reference,
@@ -187,7 +188,7 @@ class _Batch:
             if rows == 0:
                 reason = f"no site has a row with values for {', '.join(question.variables)} together"
             else:
-                reason = limits.refusal(contributors, rows)
+                reason = limits.refusal(contributors, rows) or thin_levels(question, sums.schema, rows)
             if reason or limits.alone(contributors):
                 self.tests.append(_Test(question, sample, alone=not reason, reason=reason))
                 continue

@@ -26,6 +26,7 @@ from consilience.data.kinds import Kind
 from consilience.data.responses import Coded
 from consilience.federation.exchange.batch import CHUNK, Exchange, Rounds, next_of
 from consilience.federation.exchange.find_knots import find_knots
+from consilience.federation.exchange.levels import thin_levels
 from consilience.federation.exchange.residual_plan import Columns, columns_for, fewest_rows, parts_of
 from consilience.federation.exchange.residual_sums import Basis, Mean, Plan, Products, expansions_for, part_of, result_of, silent_result
 from consilience.federation.exchange.same_rows import SameRows
@@ -139,7 +140,7 @@ class _Residuals:
                 same.join(question.variables, tuple(v for v in question.variables if v != missing))
         for question in self.questions:
             contributors, rows = sums.counts[question.variables]
-            reason = limits.refusal(contributors, rows)
+            reason = limits.refusal(contributors, rows) or thin_levels(question, sums.schema, rows)
             if rows == 0:
                 reason = f"no site has a row with values for {', '.join(question.variables)} together"
             if reason or limits.alone(contributors):

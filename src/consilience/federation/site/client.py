@@ -218,7 +218,19 @@ class Client:
         return known if known.standing.usable else judge(self.facts[name], variable.kind, variable.levels or None, owner=self.name)
 
     def columns_for(self, schema: Schema, cluster: str | None = None) -> pl.DataFrame:
-        """The columns that a study uses, and the one that marks clusters."""
+        """The columns that a study uses, and the one that marks clusters.
+
+        Parameters
+        ----------
+        schema
+            The study's variables.
+        cluster
+            The column that marks clusters, if there is one.
+
+        Returns
+        -------
+        polars.DataFrame
+        """
         used = self.held(schema) | ({cluster} & set(self.frame.columns) if cluster is not None else set())
         return self.frame.select(pl.nth(i) for i, name in enumerate(self.frame.columns) if name in used)
 
@@ -226,9 +238,7 @@ class Client:
         """Levels of a discrete column that occur, but in fewer than ``min_cell`` rows."""
         if not self.declarations[name].variable.kind.is_discrete:
             return {}
-        column = self.frame[name]
-        counts = (column.fill_nan(None) if column.dtype.is_float() else column).drop_nulls().value_counts()
-        found = {level_label(level): n for level, n in counts.iter_rows() if n < self.min_cell}
+        found = {level: n for level, n in self.facts[name].counts.items() if n < self.min_cell}
         return dict(sorted(found.items()))
 
     def _refuse_rare_levels(self) -> None:
@@ -281,10 +291,30 @@ class Client:
     def fitted(self, schema: Schema, cluster: str | None = None) -> Harmonised[pl.DataFrame]:
         """The columns of a study in its units, where both it and the site's plan say what they are; and what that changes.
 
+        Parameters
+        ----------
+        schema
+            The study's variables.
+        cluster
+            A column that is kept beside them.
+
+        Returns
+        -------
+        Harmonised
+            The table, and what was changed.
+
         Raises
         ------
         HarmoniseError
             If there is no way from the site's unit to the study's.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from consilience.data.kinds import Kind, Variable
+        >>> client = Client("muenster", pl.DataFrame({"height": [180.5, 171.0]}), harmonise={"height": {"unit": "cm"}})
+        >>> client.fitted(Schema([Variable("height", Kind.CONTINUOUS, unit="m")])).frame["height"].to_list()
+        [1.805, 1.71]
         """
         return fit(self.columns_for(schema, cluster), self.plan.units, schema, self.name)
 
@@ -340,7 +370,7 @@ class Client:
         """
         for name, d in self.declarations.items():
             if name in schema and d.declared_kind and d.variable.kind is not schema[name].kind:
-                words = f"{self.name!r} declares {name!r} as {d.variable.kind.value}, the study as {schema[name].kind.value}."
+                words = f"{self.name!r} declares {name!r} as {d.variable.kind.value}, the study's schema as {schema[name].kind.value}."
                 way = Remedy(Step.KIND, name, schema[name].kind.value)
                 raise error_of(KindConflictError, Finding("kind-conflict", Grade.REFUSED, words, (name,), (self.name,), (way,)))
         record = self.record if ledger is None else ledger

@@ -50,6 +50,14 @@ class Check:
         Which pairs of variables can be tested, and by how many sites.
     estimate : Estimate or None
         How many tests and rounds a discovery asks for and how long they take; None if nothing can be tested, or nobody wanted to know.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> sites = cs.simulate.mixed_sites(n=600, sites=2, seed=1)
+    >>> found = cs.check([cs.Client(name, frame) for name, frame in sites.items()], estimate=False)
+    >>> found.ok, len(found.pairs.pairs)
+    (True, 10)
     """
 
     sites: tuple[SiteCheck, ...]
@@ -75,7 +83,13 @@ class Check:
         return f"{counted(len(self.sites), 'site')}, {counted(len(self.pairs.names), 'variable')}: {words}."
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: plain values only, ways out in the words of the command line."""
+        """For JSON: plain values only, ways out in the words of the command line.
+
+        Returns
+        -------
+        dict
+            ``ok``, ``headline``, ``sites``, ``across``, ``pairs`` and ``estimate``.
+        """
         return {
             "ok": self.ok,
             "headline": self.headline,
@@ -89,7 +103,13 @@ class Check:
         }
 
     def to_html(self, path: str | Path) -> None:
-        """Write the check as one HTML page, which asks for nothing else."""
+        """Write the check as one HTML page, which asks for nothing else.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        """
         from consilience.iod.check.page import render  # noqa: PLC0415  a page needs drawings, and a check does not
 
         Path(path).write_text(render(self), encoding="utf-8")

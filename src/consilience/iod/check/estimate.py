@@ -139,7 +139,7 @@ def _timed(
     """With a few pairs from all over the list: first one alone, which also prepares what later tests share."""
     chosen = pairs[:: max(1, len(pairs) // SAMPLE)][:SAMPLE]
     alone = _seconds(server, [(*chosen[0], ())], clock)
-    questions = [(x, y, ()) for x, y in chosen] if alone < PATIENCE else []
+    questions: list[tuple[str, str, Sequence[str]]] = [(x, y, ()) for x, y in chosen] if alone < PATIENCE else []
     questions += [(x, y, (z,)) for x, y in chosen[: len(questions)] if (z := _third(x, y, held))]
     if not questions:
         return Estimate(bounds.least_tests, bounds.most_tests, server.rounds, alone, 1)

@@ -72,7 +72,7 @@ def declare(
     """The library's own checks, before anything is stored.
 
     >>> declare("trial", [VariableSpec("C", Kind.BINARY)], [["C"]]).variables
-    (VariableSpec(name='C', kind=<Kind.BINARY: 'binary'>, levels=('0', '1')),)
+    (VariableSpec(name='C', kind=<Kind.BINARY: 'binary'>, levels=('0', '1'), unit='', low=None, high=None),)
     >>> declare("trial", None, [["C"]])
     Traceback (most recent call last):
     consilience.errors.OptionError: Declare the variables and the variable sets, or neither: the sites are then asked for theirs.

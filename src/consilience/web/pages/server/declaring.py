@@ -11,20 +11,19 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from consilience.data.kinds import Kind
 from consilience.data.schema import unite
 from consilience.errors import ConsilienceError, OptionError
 from consilience.service.errors import LifeCycleError
 from consilience.service.server import actions
 from consilience.service.server.app import status_of
-from consilience.service.settings import VariableSpec, specs_of
+from consilience.service.settings import specs_of
 from consilience.service.store import SiteRow, State, StudyRow
 from consilience.settings import NetworkSettings
 from consilience.settings.studyfile import StudyFile, parse_study
 from consilience.web.forms import Form, Trouble
 from consilience.web.pages.server.life import steps
 from consilience.web.pages.server.settings_form import controls_of, read_settings
-from consilience.web.pages.server.variables_form import KINDS, MOST_SETS, VariablesForm
+from consilience.web.pages.server.variables_form import KINDS, MOST_SETS, VariablesForm, with_measures
 from consilience.web.pages.server.visit import HOME, Visit, acts, go, shows
 from consilience.web.uploads import TooLargeError, read_upload
 
@@ -78,6 +77,7 @@ def _variables_sent(visit: Visit, form: Form) -> Response:
     if form.flag("more-sets"):
         return _variables(visit, typed=typed.with_set())
     specs, sets, troubles = typed.read()
+    specs = with_measures(specs, row.variables or ())
     if not troubles:
         try:
             actions.edit(visit.services, row, actions.declare(row.name, specs, sets, row.settings))
@@ -162,7 +162,7 @@ def _declaration_sent(visit: Visit, form: Form) -> Response:
     if not taken:
         return _declaration(visit, [Trouble("site", "Choose at least one site.")], 422)
     schema = unite({key: actions.declared_by(site) for key, site in taken.items()})
-    specs = [VariableSpec(v.name, Kind(v.kind), v.levels) for v in schema.values()]
+    specs = specs_of(schema)
     sets = dict.fromkeys(tuple(sorted(d.name for d in site.declarations or ())) for site in taken.values())
     actions.edit(visit.services, row, actions.declare(row.name, specs, list(sets), row.settings))
     return go(f"{HOME}/{row.id}/variables")

@@ -7,13 +7,15 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
+
 from consilience.data.kinds import Kind
 from consilience.errors import OptionError
 from consilience.service.settings import MOST_LEVELS, MOST_NAME, VariableSpec
 from consilience.settings.declaration import MOST_VARIABLES
 from consilience.web.forms import Form, Trouble
 
-__all__ = ["MOST_SETS", "VariableRow", "VariablesForm", "join_words", "split_words"]
+__all__ = ["MOST_SETS", "VariableRow", "VariablesForm", "join_words", "split_words", "with_measures"]
 
 MOST_SETS = 16
 """So many sets have a column in the form. A study may have more, with a study file."""
@@ -41,6 +43,17 @@ def join_words(words: Iterable[str]) -> str:
     'I, II, "III, late"'
     """
     return ", ".join('"' + word.replace('"', '""') + '"' if any(c in word for c in ',"') else word for word in words)
+
+
+def with_measures(specs: Iterable[VariableSpec], before: Iterable[VariableSpec]) -> list[VariableSpec]:
+    """The variables with the units and ranges that those of the same name had: the table has no place for them, and must not lose them.
+
+    >>> chol = VariableSpec("chol", Kind.CONTINUOUS, unit="mmol/l")
+    >>> with_measures([VariableSpec("chol", Kind.CONTINUOUS)], [chol]) == [chol]
+    True
+    """
+    old = {v.name: {"unit": v.unit, "low": v.low, "high": v.high} for v in before}
+    return [msgspec.structs.replace(v, **old[v.name]) if v.name in old and not v.kind.is_discrete else v for v in specs]
 
 
 @dataclass(slots=True)

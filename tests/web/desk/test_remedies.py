@@ -30,6 +30,7 @@ PLAN = ColumnPlan(name="x", missing=("-9",), recode=(("m", "male"),))
         (Remedy(Step.FACTOR, "x", "0.0259"), "factor", 0.0259),
         (Remedy(Step.RANGE, "x", "20, 300"), "range", (20.0, 300.0)),
         (Remedy(Step.LEVELS, "x", "I,II"), "levels", ("I", "II")),
+        (Remedy(Step.DATE, "x", "days since 2000-01-01"), "date", "days since 2000-01-01"),
         (Remedy(Step.RENAME, "x", "age"), "rename", "age"),
         (Remedy(Step.DROP, "x"), "drop", True),
         (recoding("x", {"w": "female"}), "recode", (("m", "male"), ("w", "female"))),

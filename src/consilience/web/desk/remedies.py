@@ -54,6 +54,8 @@ def _simple(plan: ColumnPlan, step: Step, value: str) -> ColumnPlan | None:
         return replace(plan, kind=value)
     if step is Step.DECIMAL:
         return replace(plan, decimal=value)
+    if step is Step.DATE:
+        return replace(plan, date=value) if value.startswith("days since ") else None
     if step is Step.FACTOR:
         return replace(plan, factor=float(value), unit="")
     if step is Step.RENAME:

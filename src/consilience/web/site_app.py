@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from consilience.errors import ConsilienceError
 from consilience.web.desk import SiteDesk
+from consilience.web.desk.words import page_words
 from consilience.web.live import Streams
 from consilience.web.pages.site import check, columns, consent, data, fit, harmonise, join, leaving, reading, result, run, start
 from consilience.web.pages.site.common import page
@@ -149,4 +150,5 @@ async def _problem(request: Request, error: Exception) -> Response:
 
 
 async def _refused(request: Request, error: Exception) -> Response:
-    return page(request, "problem.html", "That did not work", status=409, words=str(error))
+    assert isinstance(error, ConsilienceError)
+    return page(request, "problem.html", "That did not work", status=409, words=page_words(error))

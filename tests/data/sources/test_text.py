@@ -70,6 +70,14 @@ def test_what_was_found_out_is_said() -> None:
     assert "decimal mark ',' in 'Größe'" in about
 
 
+@pytest.mark.parametrize("text", ["Größe,B\n1,x\n", "A,B\n1,ü\n"])
+def test_utf_8_that_somebody_gives_is_held_against_the_file(text: str) -> None:
+    """Neither is a name read without its letters, nor does a value end the program."""
+    with pytest.raises(ReadError, match="is no text in utf8"):
+        load_bytes(text.encode("cp1252"), "t.csv", "a", Reading(encoding="utf8"))
+    assert load_bytes(text.encode(), "t.csv", "a", Reading(encoding="utf8")).frame.height == 1
+
+
 def test_an_old_encoding_is_a_notice() -> None:
     (notice,) = read(GERMAN.encode("cp1252")).findings
     assert (notice.code, notice.grade) == ("encoding", Grade.NOTICE)

@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 
 from consilience.data.harmonise.columns import ColumnPlan
-from consilience.data.kinds import Kind
+from consilience.data.harmonise.derived import read_derived
+from consilience.data.kinds import Kind, Variable
 from consilience.data.schema import Schema
 from consilience.data.sources import Loaded
 from consilience.errors import ConsilienceError
@@ -78,6 +79,31 @@ def test_what_repairs_a_number(column: list[Any], kind: str, fix: str) -> None:
     match = fit(Schema({"age": "continuous"}), table, set())[0]
     assert (match.state, match.fix) == ("conflict", fix)
     assert match.words
+
+
+def test_numbers_are_held_to_the_study_s_unit_and_range() -> None:
+    study = Schema([Variable("chol", Kind.CONTINUOUS, unit="mmol/l", range=(0.5, 30.0))])
+    table = SiteTable(Origin("t"), Loaded(pl.DataFrame({"chol": [201.0, 240.0, 5000.0]})))
+    first = fit(study, table, set())[0]
+    assert (first.state, first.fix) == ("conflict", "unit")
+    assert "3 of 3 values are outside" in first.words
+    table.decide(ColumnPlan(name="chol", unit="mg/dl"))
+    second = fit(study, table, set())[0]
+    assert (second.state, second.fix) == ("conflict", "range")
+    assert "1 of 3 values are outside" in second.words
+    table.decide(ColumnPlan(name="chol", unit="mg/dl -> mmol/l", range=(0.5, 30.0)))
+    assert fit(study, table, set())[0].state == "matches"
+    table.decide(ColumnPlan(name="chol", unit="years"))
+    assert fit(study, table, set())[0].fix == "unit"
+    table.decide(ColumnPlan(name="chol", range=(0.5, 10.0), factor=0.0259))
+    last = fit(study, table, set())[0]
+    assert (last.state, last.fix) == ("matches", "unit"), "nobody has said the unit, which is no conflict"
+
+
+def test_a_derived_variable_can_be_the_study_s() -> None:
+    table = SiteTable(Origin("t"), Loaded(pl.DataFrame({"days": [20_000, 25_000]})))
+    table.derive([read_derived("age", "days / 365.25")])
+    assert fit(Schema({"age": "continuous"}), table, set())[0].state == "matches"
 
 
 def test_free_text_is_not_respelled_level_by_level() -> None:

@@ -80,7 +80,7 @@ def encoding_of(source: Path | bytes, name: str, reading: Reading) -> Encoding:
     ('windows-1252', 'utf-8')
     """
     if reading.encoding is not None:
-        return Encoding(_known(reading.encoding), f"encoding {reading.encoding}, as given")
+        return _given(source, name, reading.encoding)
     first = next(blocks_of(source), b"")
     for mark, encoding in _MARKS:
         if first.startswith(mark):
@@ -90,6 +90,14 @@ def encoding_of(source: Path | bytes, name: str, reading: Reading) -> Encoding:
     if _is_utf8(source):
         return Encoding("utf-8", "encoding UTF-8")
     return _legacy(source, name)
+
+
+def _given(source: Path | bytes, name: str, encoding: str) -> Encoding:
+    """The encoding that the owner gives; UTF-8 is taken as it stands afterwards, so that it is held against the file here."""
+    known = _known(encoding)
+    if known == "utf-8" and not _is_utf8(source):
+        raise ReadError(f"{name!r} is no text in {encoding}. Give the encoding that the file is in, or none, and it is found out.")
+    return Encoding(known, f"encoding {encoding}, as given")
 
 
 def _known(encoding: str) -> str:

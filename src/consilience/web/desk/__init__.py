@@ -16,6 +16,7 @@ Values of the data are in memory only. What the site's folder keeps (identity, c
 ``obstacle``    why a site cannot go on with another table
 ``records``     the consent and the ledger in the study's folder
 ``serverview``  the study as its server shows it
+``words``       errors in the words of a page
 ``session``     the agent at work: connection, questions to the owner, what it says
 ``sitedesk``    all of it together
 ==============  ======================================================================

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 
 from consilience.errors import ConsilienceError
 from consilience.web.desk.leaving import Rehearsal
+from consilience.web.desk.words import page_words
 
 __all__ = ["DryRun"]
 
@@ -47,7 +48,7 @@ class DryRun:
         try:
             found = await make()
         except ConsilienceError as error:
-            failed = str(error)
+            failed = page_words(error)
         finally:
             if self._task is this:  # else it was forgotten meanwhile
                 self._task, self.found, self.failed = None, found, failed

@@ -21,6 +21,7 @@ from consilience.data.table import Table
 from consilience.errors import DataError, SchemaError
 from consilience.web.desk.origin import OWNER
 from consilience.web.desk.table import SiteTable
+from consilience.web.desk.words import page_words
 
 __all__ = ["Match", "Pairs", "fit", "kind_words", "lost_pairs", "pairs_of", "suggested"]
 
@@ -99,7 +100,7 @@ def _levels(variable: Variable, column: str, series: pl.Series) -> Match:
             return Match(variable, "conflict", column, "Some values are not levels of the study.", "levels", strange)
         Table(pl.DataFrame({variable.name: series}), Schema([variable]), OWNER)
     except (DataError, SchemaError) as error:
-        return Match(variable, "conflict", column, str(error), "column")
+        return Match(variable, "conflict", column, page_words(error), "column")
     return Match(variable, "matches", column)
 
 
@@ -122,7 +123,7 @@ def _numbers(variable: Variable, column: str, series: pl.Series, table: SiteTabl
     except HarmoniseError as error:
         return Match(variable, "conflict", column, str(error).split(" In the site's plan")[0], "unit")
     except (DataError, SchemaError) as error:
-        return Match(variable, "conflict", column, str(error), "column")
+        return Match(variable, "conflict", column, page_words(error), "column")
     words = " ".join(f"Converted: {change.words}." for change in done.changes)
     if variable.unit and not said:
         words = f"The study has it in {variable.unit}; nobody has said the unit of this column."

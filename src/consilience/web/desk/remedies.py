@@ -7,6 +7,8 @@ from dataclasses import replace
 
 from consilience.data.finding import Remedy, Step
 from consilience.data.harmonise.columns import ColumnPlan
+from consilience.data.harmonise.scales import unit_named
+from consilience.errors import OptionError
 
 __all__ = ["taken"]
 
@@ -18,7 +20,7 @@ def taken(plan: ColumnPlan, remedy: Remedy) -> ColumnPlan | None:
 
     >>> taken(ColumnPlan(name="chol"), Remedy(Step.MISSING, "chol", "-9")).missing
     ('-9',)
-    >>> taken(ColumnPlan(name="chol"), Remedy(Step.UNIT, "chol", "mg/dl")).strip
+    >>> taken(ColumnPlan(name="chol"), Remedy(Step.STRIP, "chol", "mg/dl")).unit
     'mg/dl'
     """
     step, value = remedy.step, remedy.value
@@ -26,8 +28,10 @@ def taken(plan: ColumnPlan, remedy: Remedy) -> ColumnPlan | None:
         return None
     if step is Step.MISSING:
         return replace(plan, missing=(*plan.missing, value)) if value and value not in plan.missing else None
-    if step is Step.UNIT:  # "233 mg/dl" as text has a unit to take off; numbers have one to convert
-        return replace(plan, unit=value, factor=None) if "->" in value else replace(plan, strip=value, unit=value)
+    if step is Step.UNIT:
+        return replace(plan, unit=value, factor=None)
+    if step is Step.STRIP:  # "233 mg/dl": what was behind the numbers is their unit, if it is one
+        return replace(plan, strip=value, unit=value if _is_unit(value) else plan.unit)
     if step is Step.RECODE:
         return _recoded(plan, value)
     if step is Step.RANGE:
@@ -37,11 +41,23 @@ def taken(plan: ColumnPlan, remedy: Remedy) -> ColumnPlan | None:
     return _simple(plan, step, value)
 
 
+def _is_unit(text: str) -> bool:
+    try:
+        unit_named(text)
+    except OptionError:
+        return False
+    return True
+
+
 def _simple(plan: ColumnPlan, step: Step, value: str) -> ColumnPlan | None:
     if step is Step.KIND:
         return replace(plan, kind=value)
     if step is Step.DECIMAL:
         return replace(plan, decimal=value)
+    if step is Step.DATE:
+        return replace(plan, date=value) if value.startswith("days since ") else None
+    if step is Step.FACTOR:
+        return replace(plan, factor=float(value), unit="")
     if step is Step.RENAME:
         return replace(plan, rename=value)
     return replace(plan, drop=True) if step is Step.DROP else None

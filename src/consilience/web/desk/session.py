@@ -28,6 +28,7 @@ from consilience.service.agent.entry import check_url, context_of, download
 from consilience.service.config import AgentConfig
 from consilience.service.contract import decode_contract
 from consilience.web.desk.offer import Offer
+from consilience.web.desk.words import page_words
 
 __all__ = ["Pending", "Session"]
 
@@ -132,7 +133,7 @@ class Session:
             self.left = True
             self._say(LEFT)
         except ConsilienceError as error:
-            failure = str(error)
+            failure = page_words(error)
         except OSError as error:
             failure = f"A file of this site cannot be used: {error.strerror or error}."
         except Exception:  # noqa: BLE001  the task ends here: nobody else would say it

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -17,11 +16,12 @@ from consilience.data.harmonise.plan import said_of
 from consilience.data.profile import ColumnProfile
 from consilience.web.desk.remedies import taken
 from consilience.web.desk.table import SiteTable
+from consilience.web.desk.words import page_words
 from consilience.web.forms import Trouble
 from consilience.web.pages.site.column_form import KINDS, fields_of, plan_of, rows_of
 from consilience.web.pages.site.common import desk_of, form_of, page, see
 
-__all__ = ["change", "one", "remedy", "review", "show", "words_on_page"]
+__all__ = ["change", "one", "remedy", "review", "show"]
 
 
 def _table(request: Request) -> SiteTable:
@@ -115,7 +115,7 @@ async def remedy(request: Request) -> Response:
     try:
         desk_of(request).decide(made)
     except HarmoniseError as error:
-        return _page(request, table, name, kept, [Trouble("", words_on_page(error))])
+        return _page(request, table, name, kept, [Trouble("", page_words(error))])
     return see(f"/columns/{request.path_params['number']}")
 
 
@@ -139,7 +139,7 @@ def _decided(request: Request, table: SiteTable, made: ColumnPlan) -> list[Troub
     try:
         desk_of(request).decide(made)
     except HarmoniseError as error:
-        return [Trouble(_field(error, made), words_on_page(error))]
+        return [Trouble(_field(error, made), page_words(error))]
     profile = table.profile(made.name)
     # a column that was refused and still is has been looked at; what the owner has said of it is not lost
     wrong = profile.trouble if (made.kind or made.levels) and not made.drop and not profile.usable else ""
@@ -155,15 +155,3 @@ def _field(error: HarmoniseError, made: ColumnPlan) -> str:
     if "cannot be read so" in words:
         return "missing"
     return next((field for mark, field in marks.items() if mark in words), "kind" if made.kind else "missing")
-
-
-def words_on_page(error: Exception) -> str:
-    """An error about a plan, in the words of a page: no sections of a file.
-
-    >>> words_on_page(HarmoniseError("At 'this site': 'a' has 1 value. Name them under missing in [columns.a], or correct them."))
-    "'a' has 1 value. Name them as missing, or correct them."
-    """
-    words = str(error).removeprefix("At 'this site': ").split("\n", maxsplit=1)[0]
-    words = re.sub(r" under missing in \[columns\.[^\]]*\]", " as missing", words)
-    words = re.sub(r" See \w+ of \[columns\..*\]\.", "", words)
-    return re.sub(r" of \[columns\.[^\]]*\]| of \[derived\]", "", words)

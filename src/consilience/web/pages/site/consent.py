@@ -12,6 +12,7 @@ from consilience.secagg import fingerprint_text
 from consilience.service.agent.telling import TELL_WARNING
 from consilience.web.desk import SiteDesk
 from consilience.web.desk.offer import Offer, differences
+from consilience.web.desk.words import page_words
 from consilience.web.forms import Trouble
 from consilience.web.pages.site.common import desk_of, form_of, page, see
 
@@ -66,7 +67,7 @@ def _page(request: Request, *troubles: Trouble) -> Response:
     try:
         lines = offer.lines() if offer else _told(desk)
     except ConsilienceError as error:  # what must not be told is not even asked about; a yes all the same fails with the same words
-        lines, troubles = [], (*troubles, Trouble("", str(error)))
+        lines, troubles = [], (*troubles, Trouble("", page_words(error)))
     warnings = pending.warnings if pending is not None else [*offer.warnings(), *desk.doubts()] if offer else [TELL_WARNING]
     sites = [(name, fingerprint_text(value), name == desk.site) for name, value in offer.sites] if offer else []
     first = desk.first_done()
@@ -132,7 +133,7 @@ async def answer(request: Request) -> Response:
     try:
         await desk.agree(offer)
     except ConsilienceError as error:
-        return _page(request, Trouble("", str(error)))
+        return _page(request, Trouble("", page_words(error)))
     return see("/consent/given")
 
 

@@ -13,6 +13,7 @@ from consilience.data.sources import SUFFIXES, suffix_of
 from consilience.errors import ConsilienceError
 from consilience.web.desk.origin import MOST_BYTES, Origin, listed_files
 from consilience.web.desk.table import SiteTable
+from consilience.web.desk.words import page_words
 from consilience.web.forms import Form, Trouble
 from consilience.web.pages.site.common import check, desk_of, form_of, page, see
 from consilience.web.pages.site.reading import FIELDS, given_of, reading_of
@@ -64,7 +65,7 @@ async def choose(request: Request) -> Response:
     except OSError as error:
         return _page(request, Trouble("file", f"{found.name} cannot be opened: {error.strerror}."), form=form, chosen=wanted)
     except ConsilienceError as error:
-        return _page(request, Trouble("file", str(error).replace(str(found), found.name)), form=form, chosen=wanted)
+        return _page(request, Trouble("file", page_words(error).replace(str(found), found.name)), form=form, chosen=wanted)
     return see("/columns")
 
 
@@ -86,7 +87,7 @@ async def upload(request: Request) -> Response:
         words = f"The file is larger than {error.most:,} bytes. Leave out columns that no study needs."
         return _page(request, Trouble("upload", words), form=form)
     except ConsilienceError as error:
-        return _page(request, Trouble("upload", str(error)), form=form)
+        return _page(request, Trouble("upload", page_words(error)), form=form)
     return see("/columns")
 
 
@@ -100,7 +101,7 @@ async def ask(request: Request) -> Response:
         await _take(request, Origin(_called(address), address=address, reading=reading_of(form)))
     except ConsilienceError as error:
         # an address with a password in it is not even shown again
-        return _page(request, Trouble("address", str(error)), form=form, address="" if _secret(address) else address)
+        return _page(request, Trouble("address", page_words(error)), form=form, address="" if _secret(address) else address)
     return see("/columns")
 
 

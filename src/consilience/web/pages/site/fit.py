@@ -16,8 +16,8 @@ from consilience.errors import ConsilienceError
 from consilience.web.desk import SiteDesk
 from consilience.web.desk.fitting import Match, kind_words, lost_pairs, pairs_of, suggested
 from consilience.web.desk.table import SiteTable
+from consilience.web.desk.words import page_words
 from consilience.web.forms import Form, Trouble
-from consilience.web.pages.site.columns import words_on_page
 from consilience.web.pages.site.common import desk_of, form_of, page, see
 
 __all__ = ["change", "show"]
@@ -101,7 +101,7 @@ async def change(request: Request) -> Response:
         if made is not None:
             desk.decide(made)
     except HarmoniseError as error:
-        return _page(request, Trouble(f"unit-{number}" if what == "unit" else "variables", words_on_page(error)))
+        return _page(request, Trouble(f"unit-{number}" if what == "unit" else "variables", page_words(error)))
     return see(f"/fit#variable-{number}")
 
 
@@ -149,7 +149,7 @@ def _levels(request: Request, number: int, match: Match, form: Form) -> Response
     try:
         desk.decide(after)
     except HarmoniseError as error:
-        return _page(request, Trouble(first, words_on_page(error)), given=given)
+        return _page(request, Trouble(first, page_words(error)), given=given)
     if desk.table.column(match.variable.name).drop_nulls().is_empty():
         desk.decide(before)
         words = f"{match.variable.name} would have no value left. Give at least one of them a level, or withhold the variable below."

@@ -8,8 +8,8 @@ from starlette.responses import Response
 from consilience.data.errors import HarmoniseError
 from consilience.data.harmonise import Plan, as_toml
 from consilience.data.harmonise.derived import read_derived
+from consilience.web.desk.words import page_words
 from consilience.web.forms import Trouble
-from consilience.web.pages.site.columns import words_on_page
 from consilience.web.pages.site.common import check, desk_of, form_of, page, see
 from consilience.web.uploads import TooLargeError, read_upload
 
@@ -67,7 +67,7 @@ async def derive(request: Request) -> Response:
             made = read_derived(name, {"expression": text, **({"kind": kind} if kind else {})})
             desk.derive((*(one for one in desk.table.plan.derived if one.name != name), made))
         except HarmoniseError as error:
-            troubles = [Trouble("name" if "called" in str(error) else "expression", words_on_page(error))]
+            troubles = [Trouble("name" if "called" in str(error) else "expression", page_words(error))]
     return _page(request, *troubles, name=name, expression=text, kind=kind) if troubles else see("/harmonise")
 
 
@@ -84,7 +84,7 @@ async def change(request: Request) -> Response:
         elif form.flag("without"):
             desk.derive(one for one in desk.table.plan.derived if one.name != gone)
     except HarmoniseError as error:
-        return _page(request, Trouble("", words_on_page(error)))
+        return _page(request, Trouble("", page_words(error)))
     return see("/harmonise")
 
 

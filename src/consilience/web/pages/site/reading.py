@@ -13,6 +13,7 @@ from consilience.data.sources import Reading
 from consilience.errors import ConsilienceError
 from consilience.web.desk.origin import options_of
 from consilience.web.desk.table import SiteTable
+from consilience.web.desk.words import page_words
 from consilience.web.forms import Form, Trouble
 from consilience.web.pages.site.common import desk_of, form_of, page, see
 
@@ -129,6 +130,6 @@ async def change(request: Request) -> Response:
     except OSError as error:
         return _page(request, table, given_of(form), Trouble(first, f"{table.name} cannot be opened: {error.strerror}."))
     except ConsilienceError as error:
-        words = str(error).replace(str(origin.path), table.name) if origin.path is not None else str(error)
+        words = page_words(error).replace(str(origin.path), table.name) if origin.path is not None else page_words(error)
         return _page(request, table, given_of(form), Trouble(first, words))
     return see("/reading")

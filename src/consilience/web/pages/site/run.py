@@ -16,6 +16,7 @@ from starlette.responses import Response
 from consilience.errors import ConsilienceError
 from consilience.web.desk import SiteDesk
 from consilience.web.desk.session import Session
+from consilience.web.desk.words import page_words
 from consilience.web.forms import Trouble
 from consilience.web.live import Event, Streams, last_event
 from consilience.web.pages.site.common import desk_of, form_of, page, see
@@ -154,7 +155,7 @@ async def go_on(request: Request) -> Response:
             return _page(request, Trouble("", obstacle))
         desk.begin(agreed)
     except ConsilienceError as error:
-        return _page(request, Trouble("", str(error)))
+        return _page(request, Trouble("", page_words(error)))
     return see("/run")
 
 

@@ -14,6 +14,7 @@ import consilience as cs
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared" / "data" / "heart"
+pytestmark = pytest.mark.filterwarnings("ignore::consilience.DoubtfulDataWarning")  # two hospitals have a cholesterol of 0, as it is said
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the UCI Heart Disease data are not beside the repository; see examples/heart.py")
 
 

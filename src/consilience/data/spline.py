@@ -18,7 +18,7 @@ from functools import lru_cache
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import BSpline
+from scipy import interpolate
 
 __all__ = ["FARTHEST", "LADDER", "Knots", "Spline", "curves_on", "own_knots", "spline"]
 
@@ -107,9 +107,9 @@ def _distinct(values: Floats) -> tuple[float, ...]:
 
 
 @lru_cache(maxsize=1024)
-def _splines(knots: tuple[float, ...]) -> BSpline:
+def _splines(knots: tuple[float, ...]) -> interpolate.BSpline:
     t = np.array([*[knots[0]] * 3, *knots, *[knots[-1]] * 3])
-    return BSpline(t, np.eye(len(knots) + 2)[:, 1:-1], 3)
+    return interpolate.BSpline(t, np.eye(len(knots) + 2)[:, 1:-1], 3)
 
 
 @lru_cache(maxsize=1024)

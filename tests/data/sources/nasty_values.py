@@ -134,6 +134,13 @@ VALUES = (
     ),
     one("euro", "'€ 12.50'", [f"€ {m:.2f}" for m in MARKERS], "refused: strip the sign", "refused"),
     one("excel", "#DIV/0! and #REF!", some(some(MARKERS, "#DIV/0!"), "#REF!", 9), "read as missing, and that is said", "continuous"),
-    one("outlier", "one value a million times as large", [*MARKERS[:-1], MARKERS[-1] * 1e6], "used; the check names it", "continuous"),
+    one(
+        "outlier",
+        "one value a million times as large",
+        [*MARKERS[:-1], MARKERS[-1] * 1e6],
+        "used, and named as far out",
+        "continuous",
+        "outlier",
+    ),
     one("huge", "integers beyond 64 bits", [10**30 + int(a * 10**20) for a in AGES], "numbers", "continuous"),
 )

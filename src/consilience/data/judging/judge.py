@@ -16,6 +16,7 @@ from consilience.data.facts import ColumnFacts, Holds
 from consilience.data.finding import Finding, Grade, Step
 from consilience.data.judging.case import Case
 from consilience.data.judging.codes import missing_codes
+from consilience.data.judging.extremes import outlier
 from consilience.data.judging.identity import date, identifier, years
 from consilience.data.judging.levels import constant, few_numbers, many_levels, mostly_missing, rare_levels, spellings
 from consilience.data.judging.limits import MOST_INTEGER_LEVELS
@@ -301,6 +302,9 @@ def _noticed(case: Case, kind: Kind, *, declared: bool) -> list[Finding | None]:
     found = [codes, spellings(case), years(case)]
     if kind.is_discrete:
         found += [rare_levels(case), many_levels(case)]
-    elif kind is Kind.CONTINUOUS and not declared:
-        found.append(few_numbers(case))
+    else:
+        # what is suspected to be a code is not named twice
+        found.append(None if codes else outlier(case))
+        if kind is Kind.CONTINUOUS and not declared:
+            found.append(few_numbers(case))
     return [*found, mostly_missing(case)]

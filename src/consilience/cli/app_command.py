@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["app_command"]
 
 HOST = "127.0.0.1"
-COMPUTE = ("polars", "scipy.special", "scipy.interpolate", "clingo", "httpx")
+COMPUTE = ("polars", "scipy.special", "clingo", "httpx")
 """Packages that the first page does without; they are loaded while it is read."""
 WAKING_SECONDS = 2.0
 

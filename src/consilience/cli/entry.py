@@ -18,7 +18,9 @@ def main() -> None:
         # whoever opens an app waits in front of a browser: the other commands, and all that they need, are not loaded for it
         command = _app
     else:
-        from consilience.cli.app import app as command  # noqa: PLC0415
+        from consilience.cli.commands import COMMANDS, application  # noqa: PLC0415
+
+        command = application(*(name for name in sys.argv[1:2] if name in COMMANDS))
     try:
         command()
     except ConsilienceError as error:

@@ -14,11 +14,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from scipy import interpolate
+
+if TYPE_CHECKING:
+    from scipy.interpolate import BSpline
 
 __all__ = ["FARTHEST", "LADDER", "Knots", "Spline", "curves_on", "own_knots", "spline"]
 
@@ -107,9 +110,11 @@ def _distinct(values: Floats) -> tuple[float, ...]:
 
 
 @lru_cache(maxsize=1024)
-def _splines(knots: tuple[float, ...]) -> interpolate.BSpline:
+def _splines(knots: tuple[float, ...]) -> BSpline:
+    from scipy.interpolate import BSpline  # noqa: PLC0415  half a second of a process's start, for tests of residuals alone
+
     t = np.array([*[knots[0]] * 3, *knots, *[knots[-1]] * 3])
-    return interpolate.BSpline(t, np.eye(len(knots) + 2)[:, 1:-1], 3)
+    return BSpline(t, np.eye(len(knots) + 2)[:, 1:-1], 3)
 
 
 @lru_cache(maxsize=1024)

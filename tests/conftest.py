@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,16 +10,12 @@ import pytest
 if TYPE_CHECKING:
     from tests.system.processes import Server
 
-TESTS = Path(__file__).parent
-WAITING = {"cli", "service", "web"}
-"""Rooms whose slow tests mostly wait, so that measuring costs little. Elsewhere they repeat the same lines thousands of times, which
-measuring makes much slower, or compare times, which it would distort."""
-
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Slow tests that compute run unmeasured."""
+    """Slow tests run unmeasured: they repeat what quick ones do, thousands of times or in processes of their own, and measuring which lines
+    run takes as long as running them."""
     for item in items:
-        if item.get_closest_marker("slow") and TESTS in item.path.parents and item.path.relative_to(TESTS).parts[0] not in WAITING:
+        if item.get_closest_marker("slow"):
             item.add_marker("no_cover")
 
 

@@ -1,6 +1,7 @@
 """Federated = pooled, on 200 random mixed data sets: every statistic to 1e-6, every df exactly.
 
-With ``small_sample=False``, so that no statistic is left out for want of rows."""
+With ``small_sample=False``, so that no statistic is left out for want of rows, and without diagnostics, which are compared elsewhere
+(``exchange/test_diagnosis.py``) and change no statistic."""
 
 from __future__ import annotations
 
@@ -43,10 +44,10 @@ def test_all_variants_equal_the_pooled_analysis(block: int) -> None:
     for seed in range(10 * block, 10 * block + 10):
         clients = random_study(seed)
         asked = questions(seed)
-        wanted = cs.pooled(clients, small_sample=False).test_many(asked)
+        wanted = cs.pooled(clients, small_sample=False, diagnostics=False).test_many(asked)
         for variant in VARIANTS:
             # kept until the next is there, which need not encode the tables again
-            server = cs.Server(clients, site_effects=variant, small_sample=False)
+            server = cs.Server(clients, site_effects=variant, small_sample=False, diagnostics=False)
             for got, want in zip(server.test_many(asked), wanted, strict=True):
                 assert_same(got, want)
 
@@ -59,9 +60,10 @@ def test_counts_equal_the_pooled_analysis(block: int, shifts: float) -> None:
     for seed in range(3 * block, 3 * block + 3):
         clients = random_study(seed, counts=True, shifts=shifts, constant=0.0)
         asked = questions(seed)
-        wanted = cs.pooled(clients).test_many(asked)
+        wanted = cs.pooled(clients, diagnostics=False).test_many(asked)
         for variant in VARIANTS:
-            for got, want in zip(cs.Server(clients, site_effects=variant).test_many(asked), wanted, strict=True):
+            server = cs.Server(clients, site_effects=variant, diagnostics=False)
+            for got, want in zip(server.test_many(asked), wanted, strict=True):
                 assert_same(got, want, 1e-8)
                 for a, b in zip(got.directions, want.directions, strict=True):
                     assert a.residual_df == b.residual_df
@@ -84,9 +86,9 @@ def test_generalized_ordinal_equals_pooled_too(seed: int) -> None:
     """Also where the maximum lies on the boundary of valid probabilities (levels missing in the middle at small sites)."""
     clients = random_study(seed, rows=(120, 200), sites=(2, 4))
     asked = questions(seed)
-    wanted = cs.pooled(clients, ordinal="generalized", small_sample=False).test_many(asked)
+    wanted = cs.pooled(clients, ordinal="generalized", small_sample=False, diagnostics=False).test_many(asked)
     for variant in VARIANTS:
-        server = cs.Server(clients, site_effects=variant, ordinal="generalized", small_sample=False)
+        server = cs.Server(clients, site_effects=variant, ordinal="generalized", small_sample=False, diagnostics=False)
         for got, want in zip(server.test_many(asked), wanted, strict=True):
             assert_same(got, want)
 

@@ -48,7 +48,7 @@ def seconds_of(server: Server, study: str) -> float:
     return max(t for t, kind, _ in events if kind == "finished") - max(t for t, kind, _ in events if kind == "consented")
 
 
-@pytest.mark.parametrize("sites", [4, 8, 12])
+@pytest.mark.parametrize("sites", [4, 12])
 def test_the_result_over_tls_is_the_in_process_result(server: Server, folder: Path, agents: list[Agent], sites: int) -> None:
     frames = frames_of(sites)
     study, started = enrol(server, folder, frames, declaration(frames))

@@ -145,8 +145,9 @@ async def _error_page(request: Request, status: int, words: str) -> Response:
     titles = {401: "Log in again", 403: "Not allowed", 404: "Not found", 405: "Not so", 409: "Not in this state", 413: "Too long"}
     title = titles.get(status, "Something is wrong")
     said = "There is no such page, or it is not yours to see." if status == 404 else words
+    study = request.path_params.get("study") if status == 409 else None
 
     def show() -> Response:
-        return Visit.of(request).show("error.html", title, status=status, words=said)
+        return Visit.of(request).show("error.html", title, status=status, words=said, back=study and _ONE.format(study=study))
 
     return await run_in_threadpool(show)

@@ -218,7 +218,9 @@ def test_a_study_that_is_no_draft_is_shown_and_not_changed(ada: Browser) -> None
     token = ada.csrf(f"/studies/{study}")
     ada.act(study, "open")
     assert not re.search(r"<select|<textarea", ada.get(f"/studies/{study}/settings").text)
-    assert ada.get(f"/studies/{study}/file").status_code == 409
+    gone = ada.get(f"/studies/{study}/file")
+    assert gone.status_code == 409
+    assert f'<a href="/studies/{study}">Back to the study</a>' in gone.text
     for page in ("variables", "settings", "name", "declaration"):
         reply = ada.post(f"/studies/{study}/{page}", "", csrf=token, name="other", **{"rows": "1", "name-0": "A", "in-0": "0"})
         assert reply.status_code == 409, page

@@ -139,15 +139,15 @@ def _in_range(total: Total, n_sites: int) -> Total:
 def _answer(
     kernel: Kernel | Moments | None, shape: Shape, effects: SiteEffects, beta: Floats, site: int, n_sites: int, warm: WarmStart | None
 ) -> tuple[Total, WarmStart | None]:
-    size = n_parameters(shape, effects, n_sites)
     if kernel is None:
+        size = n_parameters(shape, effects, n_sites)
         return Total(False, 0.0, 0.0, 0.0, np.zeros(size), np.zeros((size, size))), None
     if effects is SiteEffects.RANDOM:
         return marginal(kernel, beta), None
     assert isinstance(kernel, Kernel)  # a Gaussian needs no question but with random effects
     if effects in (SiteEffects.PROFILED, SiteEffects.COORDINATE):
         return _profile(kernel, beta, warm, schur=effects is SiteEffects.PROFILED)
-    n_shared = shape.n_shared
+    size, n_shared = n_parameters(shape, effects, n_sites), shape.n_shared
     block = n_shared + (site * shape.n_intercepts if effects is SiteEffects.JOINT else 0)
     where = np.concatenate([np.arange(n_shared), block + kernel.places])
     shared, intercepts = beta[:n_shared], beta[where[n_shared:]]

@@ -21,9 +21,7 @@ _BETWEEN = re.compile(r"[\s_'’`\"()\[\]/,;:.]+")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 _JOINED = re.compile(r"(?<=[^\W\d])[-–](?=[^\W\d])")
 _ROMAN = re.compile(r"[ivxl]+")
-_WORDS = {
-    name: {word: meaning for meaning, words in subject.words.items() for word in words.split()} for name, subject in SUBJECTS.items()
-}
+_WORDS = {name: {word: meaning for meaning, words in subject.words.items() for word in words.split()} for name, subject in SUBJECTS.items()}
 MOST_SHORT = 4
 """Letters of an abbreviation, at most: a longer word is one of its own."""
 LEAST_LONG = 3

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from consilience.glm.kernel import Floats, RowTerms
+from consilience.glm.kernel import Evaluation, Floats, RowTerms
 from consilience.glm.layout import Total
 from consilience.glm.multinomial import Multinomial
 
@@ -42,11 +42,14 @@ def laplace_marginal(kernel: Multinomial, beta: Floats) -> Total:
     p = kernel.n_shared
     root = _root(d)
     eta = kernel.linear(beta[:p])
-    value, score, info, z = _laplace(kernel, eta, beta, root, np.zeros(d))
+    at = _mode(kernel, eta, beta, root, np.zeros(d))
+    score, b, full = _gradient(kernel, at, beta, root)
+    value = at.terms.loglik - 0.5 * float(at.z @ at.z) - 0.5 * float(np.linalg.slogdet(at.m)[1])
+    to_intercepts = full.info[:, p:]
+    info = full.info - to_intercepts @ b @ to_intercepts.T
     apart = np.zeros(size)
     apart[-1] = APART
-    above = _laplace(kernel, eta, beta + apart, root, z)[1]
-    below = _laplace(kernel, eta, beta - apart, root, z)[1]
+    above, below = (_gradient(kernel, _mode(kernel, eta, near, root, at.z), near, root)[0] for near in (beta + apart, beta - apart))
     whole = np.empty((size, size))
     whole[:-1, :-1] = info
     whole[:, -1] = whole[-1, :] = (below - above) / (2.0 * APART)
@@ -58,28 +61,6 @@ def _root(d: int) -> Floats:
     """C with C Cᵀ = I + 11ᵀ."""
     root: Floats = np.linalg.cholesky(np.eye(d) + 1.0).astype(np.float64, copy=False)
     return root
-
-
-def _laplace(kernel: Multinomial, eta: Floats, beta: Floats, root: Floats, z: Floats) -> tuple[float, Floats, Floats, Floats]:
-    """Λ, its gradient, the information of all but s, and the mode; the search for it begins at ``z``."""
-    p, s = kernel.n_shared, float(beta[-1])
-    shared, a = beta[:p], beta[p:-1]
-    spread = s * root
-    z, terms, g, h, m = _mode(kernel, eta, shared, a, spread, z)
-    inverse = np.linalg.inv(m)
-    b = spread @ inverse @ spread.T
-    value = terms.loglik - 0.5 * float(z @ z) - 0.5 * float(np.linalg.slogdet(m)[1])
-    full = kernel.full(terms)
-    to_intercepts = full.info[:, p:]
-    bend = kernel.bend(terms, b)
-    follow = b @ bend[p:]
-    score = np.empty(len(beta))
-    score[:-1] = full.score + bend - to_intercepts @ follow
-    along = root @ z
-    moved = inverse @ (root.T @ g - spread.T @ h @ along)  # how the mode moves with s
-    explicit = float(np.sum(inverse * (root.T @ h @ spread).T))
-    score[-1] = float((g + bend[p:]) @ along) - explicit + float((spread @ moved) @ bend[p:])
-    return value, score, full.info - to_intercepts @ b @ to_intercepts.T, z
 
 
 class _Point(NamedTuple):
@@ -97,8 +78,27 @@ def _point(kernel: Multinomial, spread: Floats, z: Floats, terms: RowTerms) -> _
     return _Point(z, terms, g, h, np.eye(len(z)) + spread.T @ h @ spread)
 
 
-def _mode(kernel: Multinomial, eta: Floats, shared: Floats, a: Floats, spread: Floats, z: Floats) -> _Point:
-    """Newton with halving; the function is concave, and never steeper than its own normal part."""
+def _gradient(kernel: Multinomial, at: _Point, beta: Floats, root: Floats) -> tuple[Floats, Floats, Evaluation]:
+    """The gradient of Λ from the mode, with B, and with score and information at a known shift."""
+    p, spread = kernel.n_shared, float(beta[-1]) * root
+    inverse = np.linalg.inv(at.m)
+    b = spread @ inverse @ spread.T
+    full = kernel.full(at.terms)
+    bend = kernel.bend(at.terms, b)
+    follow = b @ bend[p:]
+    score = np.empty(len(beta))
+    score[:-1] = full.score + bend - full.info[:, p:] @ follow
+    along = root @ at.z
+    moved = inverse @ (root.T @ at.g - spread.T @ at.h @ along)  # how the mode moves with s
+    explicit = float(np.sum(inverse * (root.T @ at.h @ spread).T))
+    score[-1] = float((at.g + bend[p:]) @ along) - explicit + float((spread @ moved) @ bend[p:])
+    return score, b, full
+
+
+def _mode(kernel: Multinomial, eta: Floats, beta: Floats, root: Floats, z: Floats) -> _Point:
+    """Newton from ``z`` with halving; the function is concave, and never steeper than its own normal part."""
+    p, spread = kernel.n_shared, float(beta[-1]) * root
+    shared, a = beta[:p], beta[p:-1]
     at = _point(kernel, spread, z, kernel.rows(eta, shared, a + spread @ z))
     for _ in range(MOST_STEPS):
         step = np.linalg.solve(at.m, spread.T @ at.g - at.z)

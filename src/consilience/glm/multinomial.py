@@ -34,7 +34,7 @@ class Multinomial(Kernel):
         self.counts = self.observed.sum(axis=1)
         self.observed_sums = self.observed @ self.X1.T
         # two baselines: level 0 for the slopes, the same at all sites; for the intercepts a level that this site has
-        self.free = np.flatnonzero(present != reference)
+        self.free, self.reference = np.flatnonzero(present != reference), int(np.flatnonzero(present == reference)[0])
         sloped = np.flatnonzero(present != 0)
         # where the parameters of the levels present sit: in a (level, column) grid here, and in the parameter vector
         q = p + 1
@@ -50,8 +50,7 @@ class Multinomial(Kernel):
 
     def start(self, shared: Floats) -> Floats:
         del shared
-        reference = np.setdiff1d(np.arange(len(self.present)), self.free)[0]
-        start: Floats = np.log(self.counts[self.free] / self.counts[reference])
+        start: Floats = np.log(self.counts[self.free] / self.counts[self.reference])
         return start
 
     def linear(self, shared: Floats) -> Floats:

@@ -147,7 +147,7 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
     def answer(self, desk: Desk, site: int) -> Floats:
         """Every model at its point, on this site's rows; zeros for a sample it does not hold."""
         bench, table = desk.keep(_Bench, lambda: _Bench(desk.table, desk.cache_bytes)), desk.table
-        bench.begin(self.run)
+        bench.begin(self)
         parts: list[Floats] = [np.empty(0)]
         seen: dict[Any, Floats] = {}  # for this request only: warm starts make the next answer at the same point a little better
         for model in self.models:
@@ -230,12 +230,17 @@ class _Bench:
     used: int = 0
     run: int | None = None
     warm: dict[Any, WarmStart | None] = field(default_factory=dict)
+    coding: Coding = field(default_factory=lambda: Coding({}))
+    units: Any = None
 
-    def begin(self, run: int) -> None:
+    def begin(self, request: Evaluate) -> None:
         """A new batch searches intercepts afresh, and makes room if the last one has left little."""
-        if run == self.run:
+        self.coding = Coding(request.exponents, request.locations)
+        locations = None if request.locations is None else tuple(sorted(request.locations.items()))
+        self.units = tuple(sorted(request.exponents.items())), locations
+        if request.run == self.run:
             return
-        self.run, self.warm = run, {}
+        self.run, self.warm = request.run, {}
         if self.used > self.room // 2:
             self.kernels, self.samples, self.used = {}, {}, 0
 
@@ -247,15 +252,13 @@ class _Bench:
         return pack(total)
 
     def _kernel(self, model: ModelAsk, shape: Shape, request: Evaluate, key: Any) -> Kernel | Moments | None:
-        coding = Coding(request.exponents, request.locations)
-        locations = None if coding.locations is None else tuple(sorted(coding.locations.items()))
-        full_key = (key, shape, request.effects, model.mu, tuple(sorted(coding.exponents.items())), locations)
+        full_key = (key, shape, request.effects, model.mu, self.units)
         if full_key in self.kernels:
             return self.kernels[full_key]
         if shape.family is Family.GAUSSIAN:
-            moments = self.kernels[full_key] = self._moments(model, coding)
+            moments = self.kernels[full_key] = self._moments(model)
             return moments
-        design = build(self.table, model.spec, model.keep, coding)
+        design = build(self.table, model.spec, model.keep, self.coding)
         if model.levels:
             design = replace(design, response=recoded(self.table, model, design.response))
         kernel = make_kernel(design, shape, request.effects, model.mu)
@@ -266,12 +269,12 @@ class _Bench:
             self.used += size
         return kernel
 
-    def _moments(self, model: ModelAsk, coding: Coding) -> Moments:
+    def _moments(self, model: ModelAsk) -> Moments:
         """What a Gaussian model needs of this site's rows: cross-products about its own means, and sums about the common locations."""
-        key = (self.table.complete(model.sample).key, model.sample, tuple(sorted(coding.exponents.items())))
+        key = (self.table.complete(model.sample).key, model.sample, self.units)
         if key not in self.samples:  # all models of a sample are parts of the same cross-products
-            inner = cross_products(self.table, model.sample, Coding(coding.exponents))
-            self.samples[key] = (inner.n, inner.gram, cross_products(self.table, model.sample, coding).sums)
+            inner = cross_products(self.table, model.sample, Coding(self.coding.exponents))
+            self.samples[key] = (inner.n, inner.gram, cross_products(self.table, model.sample, self.coding).sums)
         n, gram, sums = self.samples[key]
         names = column_names(self.table.schema, model.sample)
         place = {name: i for i, name in enumerate(names)}

@@ -43,16 +43,27 @@ def test_codes_follow_the_order_of_the_study(levels: str) -> None:
     assert encoded(list("pqr"), ("multinomial", levels)).codes["S"].tolist() == [levels.index(label) for label in "pqr"]
 
 
+@pytest.mark.parametrize("missing", [NAN, None])
 @pytest.mark.parametrize("dtype", [pl.Int8, pl.Float32, pl.Float64])
-def test_long_columns_are_encoded_like_short_ones(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_columns_are_encoded_like_short_ones(dtype: Any, missing: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Short ones are sorted, long ones are asked by a query."""
-    values = np.random.default_rng(3).integers(0, 3, 500).astype(np.float64)
-    if dtype != pl.Int8:
-        values[::7] = NAN
+    values: list[Any] = np.random.default_rng(3).integers(0, 3, 500).tolist()
+    if dtype != pl.Int8 or missing is None:
+        values[::7] = [missing] * len(values[::7])
     short = encoded(values, ("ordinal", [0, 1, 2]), dtype).codes["S"]
-    monkeypatch.setattr("consilience.data.table.SHORT", 0)
+    monkeypatch.setattr("consilience.data.table.SHORT_NUMBERS", 0)
     np.testing.assert_array_equal(short, encoded(values, ("ordinal", [0, 1, 2]), dtype).codes["S"])
-    np.testing.assert_array_equal(short, np.where(np.isnan(values), -1, values))
+    np.testing.assert_array_equal(short, [-1 if value not in (0, 1, 2) else value for value in values])
+
+
+@pytest.mark.parametrize("dtype", [pl.String, pl.Categorical, pl.Enum(["0", "2", "1"])])
+def test_long_texts_are_encoded_like_short_ones(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    values: list[Any] = [str(value) for value in np.random.default_rng(3).integers(0, 3, 500)]
+    values[::7] = [None] * len(values[::7])
+    short = encoded(values, ("ordinal", [0, 1, 2]), dtype).codes["S"]
+    monkeypatch.setattr("consilience.data.table.SHORT_TEXTS", 0)
+    np.testing.assert_array_equal(short, encoded(values, ("ordinal", [0, 1, 2]), dtype).codes["S"])
+    np.testing.assert_array_equal(short, [-1 if value is None else int(value) for value in values])
 
 
 def test_booleans_are_zero_and_one() -> None:

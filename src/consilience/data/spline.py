@@ -87,7 +87,7 @@ def curves_on(knots: tuple[float, ...], values: Floats) -> Floats:
     beyond = values - inside
     outside = np.flatnonzero(beyond)
     if len(outside):
-        steep = splines.derivative()(np.array([low, high]))
+        steep = _ends(knots)
         found[outside] += beyond[outside, None] * np.where((beyond[outside] < 0)[:, None], steep[0], steep[1])
     return found
 
@@ -115,6 +115,13 @@ def _splines(knots: tuple[float, ...]) -> BSpline:
 
     t = np.array([*[knots[0]] * 3, *knots, *[knots[-1]] * 3])
     return BSpline(t, np.eye(len(knots) + 2)[:, 1:-1], 3)
+
+
+@lru_cache(maxsize=1024)
+def _ends(knots: tuple[float, ...]) -> Floats:
+    """How steep the B-splines are at the first knot and at the last."""
+    steep: Floats = _splines(knots).derivative()(np.array([knots[0], knots[-1]]))
+    return steep
 
 
 @lru_cache(maxsize=1024)

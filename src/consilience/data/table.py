@@ -20,8 +20,10 @@ __all__ = ["Rows", "Table"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
-SHORT = 20_000
-"""Rows up to which numbers are encoded by sorting them."""
+SHORT_NUMBERS, SHORT_TEXTS = 20_000, 5_000
+"""Rows up to which levels are encoded without a query."""
+TEXTS = (pl.String, pl.Boolean, pl.Categorical, pl.Enum)
+"""Types of levels that are no numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,8 +143,10 @@ def _check_range(values: Floats, variable: Variable, owner: str) -> None:
 
 def _encode_levels(column: pl.Series, variable: Variable, owner: str) -> Codes:
     code = {label: i for i, label in enumerate(variable.levels)}
-    if len(column) <= SHORT and column.dtype.is_numeric() and not (column.dtype.is_decimal() or column.null_count()):
-        return _encode_short(column.to_numpy(), code, variable, owner)
+    if len(column) <= SHORT_NUMBERS and column.dtype.is_numeric() and not column.dtype.is_decimal():
+        return _encode_numbered(column.to_numpy(), code, variable, owner)
+    if len(column) <= SHORT_TEXTS and column.dtype in TEXTS:
+        return _encode_listed(column.to_list(), code, variable, owner)
     _check_levels(labels_of(column), variable, owner)
     if column.dtype.is_float():
         column = column.fill_nan(None)
@@ -156,12 +160,20 @@ def _encode_levels(column: pl.Series, variable: Variable, owner: str) -> Codes:
     return encoded.fill_null(-1).to_numpy().astype(np.int32)
 
 
-def _encode_short(column: NDArray[Any], code: Mapping[str, int], variable: Variable, owner: str) -> Codes:
-    """Codes of numbers without a query: that takes longer than to sort a short column."""
+def _encode_numbered(column: NDArray[Any], code: Mapping[str, int], variable: Variable, owner: str) -> Codes:
+    """Codes of numbers without a query: that takes longer than to sort a short column. What is missing is not a number here."""
     values, places = np.unique(column, return_inverse=True)
     labels = [level_label(value) for value in values.tolist() if value == value]  # noqa: PLR0124 - what is no number, at the end, is missing
     _check_levels(set(labels), variable, owner)
     return np.array([*(code[label] for label in labels), -1], dtype=np.int32)[places]
+
+
+def _encode_listed(column: list[Any], code: Mapping[str, int], variable: Variable, owner: str) -> Codes:
+    """Codes of texts without a query: that takes longer than to look up a few thousand of them one by one."""
+    labels = {value: level_label(value) for value in set(column) if value is not None}
+    _check_levels(set(labels.values()), variable, owner)
+    codes = {value: code[label] for value, label in labels.items()}
+    return np.array([codes.get(value, -1) for value in column], dtype=np.int32)
 
 
 def _check_levels(labels: set[str], variable: Variable, owner: str) -> None:

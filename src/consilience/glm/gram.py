@@ -33,16 +33,15 @@ def estimable(gram: Floats, columns: Sequence[int]) -> list[int]:
     # A sweep in the given order, and neither a pivoted factorisation nor singular values. Those are more accurate, but choose their own
     # columns: both nested models must drop the same ones, or df = rank - rank would compare two different bases.
     kept: list[int] = []
-    rows: list[Floats] = []  # rows of the Cholesky factor of the kept columns, over all columns
     scale = np.sqrt(np.maximum(np.diag(gram), 0.0))
     inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
     correlation = gram * inverse[:, None] * inverse[None, :]  # a constant column has a zero row here, and is never kept
-    for j in columns:
-        residual = correlation[j].copy()
-        for row in rows:
-            residual -= row[j] * row
-        if residual[j] > COLLINEAR:
-            rows.append(residual / np.sqrt(residual[j]))
+    order = np.array(columns, dtype=np.intp)
+    left = correlation[order]  # less what the kept columns explain
+    for i, j in enumerate(columns):
+        if left[i, j] > COLLINEAR:
+            row = left[i] / np.sqrt(left[i, j])  # of the Cholesky factor
+            left[i + 1 :] -= row[order[i + 1 :], None] * row
             kept.append(j)
     return kept
 

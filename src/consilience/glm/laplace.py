@@ -15,9 +15,12 @@ order 1/n; that of s is a difference of two gradients. Steps are then a little o
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import NamedTuple
+
 import numpy as np
 
-from consilience.glm.kernel import Floats, RowTerms
+from consilience.glm.kernel import Evaluation, Floats, RowTerms
 from consilience.glm.layout import Total
 from consilience.glm.multinomial import Multinomial
 
@@ -37,60 +40,79 @@ def laplace_marginal(kernel: Multinomial, beta: Floats) -> Total:
     """Log-likelihood, score and (nearly) the information at (shared, intercepts, s)."""
     size, d = len(beta), kernel.n_intercepts
     p = kernel.n_shared
-    root: Floats = np.linalg.cholesky(np.eye(d) + 1.0).astype(np.float64, copy=False)
+    root = _root(d)
     eta = kernel.linear(beta[:p])
-    value, score, info, z = _laplace(kernel, eta, beta, root, np.zeros(d))
+    at = _mode(kernel, eta, beta, root, np.zeros(d))
+    score, b, full = _gradient(kernel, at, beta, root)
+    value = at.terms.loglik - 0.5 * float(at.z @ at.z) - 0.5 * float(np.linalg.slogdet(at.m)[1])
+    to_intercepts = full.info[:, p:]
+    info = full.info - to_intercepts @ b @ to_intercepts.T
     apart = np.zeros(size)
     apart[-1] = APART
-    above = _laplace(kernel, eta, beta + apart, root, z)[1]
-    below = _laplace(kernel, eta, beta - apart, root, z)[1]
+    above, below = (_gradient(kernel, _mode(kernel, eta, near, root, at.z), near, root)[0] for near in (beta + apart, beta - apart))
     whole = np.empty((size, size))
     whole[:-1, :-1] = info
     whole[:, -1] = whole[-1, :] = (below - above) / (2.0 * APART)
     return Total(False, value, 0.0, 0.0, score, whole)
 
 
-def _laplace(kernel: Multinomial, eta: Floats, beta: Floats, root: Floats, z: Floats) -> tuple[float, Floats, Floats, Floats]:
-    """Λ, its gradient, the information of all but s, and the mode; the search for it begins at ``z``."""
-    p, s = kernel.n_shared, float(beta[-1])
-    shared, a = beta[:p], beta[p:-1]
-    spread = s * root
-    z, terms = _mode(kernel, eta, shared, a, spread, z)
+@lru_cache(maxsize=64)  # a response has the same levels at every step
+def _root(d: int) -> Floats:
+    """C with C Cᵀ = I + 11ᵀ."""
+    root: Floats = np.linalg.cholesky(np.eye(d) + 1.0).astype(np.float64, copy=False)
+    return root
+
+
+class _Point(NamedTuple):
+    """A shift z, the rows there, score and information of the intercepts, and M."""
+
+    z: Floats
+    terms: RowTerms
+    g: Floats
+    h: Floats
+    m: Floats
+
+
+def _point(kernel: Multinomial, spread: Floats, z: Floats, terms: RowTerms) -> _Point:
     g, h = kernel.intercept_terms(terms)
-    m = np.eye(len(z)) + spread.T @ h @ spread
-    inverse = np.linalg.inv(m)
+    return _Point(z, terms, g, h, np.eye(len(z)) + spread.T @ h @ spread)
+
+
+def _gradient(kernel: Multinomial, at: _Point, beta: Floats, root: Floats) -> tuple[Floats, Floats, Evaluation]:
+    """The gradient of Λ from the mode, with B, and with score and information at a known shift."""
+    p, spread = kernel.n_shared, float(beta[-1]) * root
+    inverse = np.linalg.inv(at.m)
     b = spread @ inverse @ spread.T
-    value = terms.loglik - 0.5 * float(z @ z) - 0.5 * float(np.linalg.slogdet(m)[1])
-    full = kernel.full(terms)
-    to_intercepts = full.info[:, p:]
-    bend = kernel.bend(terms, b)
+    full = kernel.full(at.terms)
+    bend = kernel.bend(at.terms, b)
     follow = b @ bend[p:]
     score = np.empty(len(beta))
-    score[:-1] = full.score + bend - to_intercepts @ follow
-    along = root @ z
-    moved = inverse @ (root.T @ g - spread.T @ h @ along)  # how the mode moves with s
-    explicit = float(np.sum(inverse * (root.T @ h @ spread).T))
-    score[-1] = float((g + bend[p:]) @ along) - explicit + float((spread @ moved) @ bend[p:])
-    return value, score, full.info - to_intercepts @ b @ to_intercepts.T, z
+    score[:-1] = full.score + bend - full.info[:, p:] @ follow
+    along = root @ at.z
+    moved = inverse @ (root.T @ at.g - spread.T @ at.h @ along)  # how the mode moves with s
+    explicit = float(np.sum(inverse * (root.T @ at.h @ spread).T))
+    score[-1] = float((at.g + bend[p:]) @ along) - explicit + float((spread @ moved) @ bend[p:])
+    return score, b, full
 
 
-def _mode(kernel: Multinomial, eta: Floats, shared: Floats, a: Floats, spread: Floats, z: Floats) -> tuple[Floats, RowTerms]:
-    """Newton with halving; the function is concave, and never steeper than its own normal part."""
-    terms = kernel.rows(eta, shared, a + spread @ z)
+def _mode(kernel: Multinomial, eta: Floats, beta: Floats, root: Floats, z: Floats) -> _Point:
+    """Newton from ``z`` with halving; the function is concave, and never steeper than its own normal part."""
+    p, spread = kernel.n_shared, float(beta[-1]) * root
+    shared, a = beta[:p], beta[p:-1]
+    at = _point(kernel, spread, z, kernel.rows(eta, shared, a + spread @ z))
     for _ in range(MOST_STEPS):
-        g, h = kernel.intercept_terms(terms)
-        m = np.eye(len(z)) + spread.T @ h @ spread
-        step = np.linalg.solve(m, spread.T @ g - z)
-        size = float(np.sqrt(step @ m @ step))
+        step = np.linalg.solve(at.m, spread.T @ at.g - at.z)
+        size = float(np.sqrt(step @ at.m @ step))
         if size <= CLOSE:
             break
         reach = float(np.max(np.abs(spread @ step), initial=0.0))
         step = step * min(1.0, LONGEST_STEP / reach) if reach > 0.0 else step
-        height = terms.loglik - 0.5 * float(z @ z)
+        height = at.terms.loglik - 0.5 * float(at.z @ at.z)
         while True:
-            trial = kernel.rows(eta, shared, a + spread @ (z + step))
-            if trial.loglik - 0.5 * float((z + step) @ (z + step)) >= height - 1e-12 * (1.0 + abs(height)) or size < 1e-6:
+            z = at.z + step
+            trial = kernel.rows(eta, shared, a + spread @ z)
+            if trial.loglik - 0.5 * float(z @ z) >= height - 1e-12 * (1.0 + abs(height)) or size < 1e-6:
                 break
             step, size = 0.5 * step, 0.5 * size
-        z, terms = z + step, trial
-    return z, terms
+        at = _point(kernel, spread, z, trial)
+    return at

@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +25,14 @@ from consilience.glm.kernel import Floats
 __all__ = [
     "HEADER",
     "Family",
+    "ModelSize",
     "Ordinal",
     "Shape",
     "SiteEffects",
     "Total",
     "answer_size",
     "family_of",
+    "model_size",
     "n_parameters",
     "pack",
     "unpack",
@@ -145,6 +148,26 @@ def answer_size(n: int, *, dispersed: bool = False) -> int:
     (9, 12)
     """
     return HEADER + n + n * (n + 1) // 2 + (1 + n if dispersed else 0)
+
+
+class ModelSize(NamedTuple):
+    """A model's shape, the length of its β as the server sees it, and that of a site's answer."""
+
+    shape: Shape
+    parameters: int
+    answer: int
+
+
+@lru_cache(maxsize=256)  # as below
+def model_size(kind: Kind, n_levels: int, n_columns: int, ordinal: Ordinal, effects: SiteEffects, n_sites: int) -> ModelSize:
+    """The sizes of a model with a response of this kind and these many observed levels.
+
+    >>> model_size(Kind.BINARY, 2, 3, Ordinal.PROPORTIONAL, SiteEffects.PROFILED, 5)[1:]
+    (3, 13)
+    """
+    shape = Shape(family_of(kind, n_levels, ordinal), n_columns, n_levels)
+    parameters = n_parameters(shape, effects, n_sites)
+    return ModelSize(shape, parameters, answer_size(parameters, dispersed=shape.dispersed))
 
 
 @lru_cache(maxsize=256)  # a batch has few different sizes, and asks for each thousands of times

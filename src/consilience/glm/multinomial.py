@@ -34,7 +34,7 @@ class Multinomial(Kernel):
         self.counts = self.observed.sum(axis=1)
         self.observed_sums = self.observed @ self.X1.T
         # two baselines: level 0 for the slopes, the same at all sites; for the intercepts a level that this site has
-        self.free = np.flatnonzero(present != reference)
+        self.free, self.reference = np.flatnonzero(present != reference), int(np.flatnonzero(present == reference)[0])
         sloped = np.flatnonzero(present != 0)
         # where the parameters of the levels present sit: in a (level, column) grid here, and in the parameter vector
         q = p + 1
@@ -42,6 +42,7 @@ class Multinomial(Kernel):
         self.target = np.concatenate(
             [((present[sloped][:, None] - 1) * p + np.arange(p)).ravel(), self.n_shared + np.arange(len(self.free))]
         )
+        self.free_square, self.grid_square, self.target_square = (np.ix_(i, i) for i in (self.free, self.grid, self.target))
 
     @property
     def places(self) -> NDArray[np.intp]:
@@ -49,8 +50,7 @@ class Multinomial(Kernel):
 
     def start(self, shared: Floats) -> Floats:
         del shared
-        reference = np.setdiff1d(np.arange(len(self.present)), self.free)[0]
-        start: Floats = np.log(self.counts[self.free] / self.counts[reference])
+        start: Floats = np.log(self.counts[self.free] / self.counts[self.reference])
         return start
 
     def linear(self, shared: Floats) -> Floats:
@@ -77,7 +77,7 @@ class Multinomial(Kernel):
         weighted = probability if self.w is None else probability * self.w
         totals = weighted.sum(axis=1)
         info = np.diag(totals) - weighted @ probability.T
-        return (self.counts - totals)[self.free], info[np.ix_(self.free, self.free)]
+        return (self.counts - totals)[self.free], info[self.free_square]
 
     def full(self, terms: RowTerms) -> Evaluation:
         (probability,) = terms.arrays
@@ -98,14 +98,14 @@ class Multinomial(Kernel):
         size = self.n_shared + self.n_intercepts
         score, info = np.zeros(size), np.zeros((size, size))
         score[self.target] = all_scores[self.grid]
-        info[np.ix_(self.target, self.target)] = all_info[np.ix_(self.grid, self.grid)]
+        info[self.target_square] = all_info[self.grid_square]
         return Evaluation(score, info)
 
     def bend(self, terms: RowTerms, b: Floats) -> Floats:
         """The derivative of -½ tr(b H), with H the information of the intercepts, by all parameters; every level must be present."""
         (probability,) = terms.arrays
         whole = np.zeros((len(self.present), len(self.present)))
-        whole[np.ix_(self.free, self.free)] = b
+        whole[self.free_square] = b
         c = np.diag(whole)[:, None] - 2.0 * (whole @ probability)
         by_row = -0.5 * probability * (c - (c * probability).sum(axis=0))
         sums = (by_row if self.w is None else by_row * self.w) @ self.X1.T

@@ -39,8 +39,8 @@ class Proportional(ShiftedKernel):
         self.above = slice(0, len(y) - int(sizes[-1]))
         self.below = slice(int(sizes[0]), len(y))
         self.sizes_above, self.sizes_below = sizes[:-1], sizes[1:]
-        ends = np.cumsum(sizes)
-        self.parts = [slice(int(end - size), int(end)) for end, size in zip(ends, sizes, strict=True)]
+        self.parts = _stretches(sizes)
+        self.parts_above, self.parts_below = _stretches(self.sizes_above), _stretches(self.sizes_below)
         self.to_thresholds = self._map(n_levels - 1, own_intercept=own_intercept)
 
     def _map(self, n_thresholds: int, *, own_intercept: bool) -> Floats:
@@ -103,10 +103,10 @@ class Proportional(ShiftedKernel):
         both[self.above] -= upper
         weight[self.below] = f_lower
         weight[self.above] += f_upper
-        raw = _sums(upper, self.sizes_above) - _sums(lower, self.sizes_below)
+        raw = _sums(upper, self.parts_above) - _sums(lower, self.parts_below)
         raw[1:] += gap_score
         raw[:-1] -= gap_score
-        block = np.diag(_sums(f_upper, self.sizes_above) + _sums(f_lower, self.sizes_below))
+        block = np.diag(_sums(f_upper, self.parts_above) + _sums(f_lower, self.parts_below))
         steps = np.arange(m - 1)
         block[steps, steps] += gap_info
         block[steps + 1, steps + 1] += gap_info
@@ -139,7 +139,7 @@ class Proportional(ShiftedKernel):
         both = np.zeros((len(upper), self.XT.shape[1]))
         both[:, self.below] = lower
         both[:, self.above] -= upper
-        raw = _sums(upper.T, self.sizes_above) - _sums(lower.T, self.sizes_below)
+        raw = _sums(upper.T, self.parts_above) - _sums(lower.T, self.parts_below)
         raw[1:] += gap_score[:, None]
         raw[:-1] -= gap_score[:, None]
         return np.concatenate([both @ self.XT.T, raw.T @ self.to_thresholds], axis=1), f_upper.sum(axis=1) + f_lower.sum(axis=1)
@@ -158,7 +158,11 @@ class Proportional(ShiftedKernel):
         return sums
 
 
-def _sums(values: Floats, sizes: NDArray[np.intp]) -> Floats:
-    """Sums over consecutive stretches of ``values``, some of which may be empty."""
-    ends = np.cumsum(sizes)
-    return np.array([values[end - size : end].sum(axis=0) for end, size in zip(ends, sizes, strict=True)])
+def _stretches(sizes: NDArray[np.intp]) -> list[slice]:
+    """Consecutive stretches of these sizes."""
+    return [slice(int(end - size), int(end)) for end, size in zip(np.cumsum(sizes), sizes, strict=True)]
+
+
+def _sums(values: Floats, parts: list[slice]) -> Floats:
+    """Sums over stretches of ``values``, some of which may be empty."""
+    return np.array([values[part].sum(axis=0) for part in parts])

@@ -139,22 +139,22 @@ def _in_range(total: Total, n_sites: int) -> Total:
 def _answer(
     kernel: Kernel | Moments | None, shape: Shape, effects: SiteEffects, beta: Floats, site: int, n_sites: int, warm: WarmStart | None
 ) -> tuple[Total, WarmStart | None]:
-    size = n_parameters(shape, effects, n_sites)
     if kernel is None:
+        size = n_parameters(shape, effects, n_sites)
         return Total(False, 0.0, 0.0, 0.0, np.zeros(size), np.zeros((size, size))), None
     if effects is SiteEffects.RANDOM:
         return marginal(kernel, beta), None
     assert isinstance(kernel, Kernel)  # a Gaussian needs no question but with random effects
     if effects in (SiteEffects.PROFILED, SiteEffects.COORDINATE):
         return _profile(kernel, beta, warm, schur=effects is SiteEffects.PROFILED)
-    n_shared = shape.n_shared
+    size, n_shared = n_parameters(shape, effects, n_sites), shape.n_shared
     block = n_shared + (site * shape.n_intercepts if effects is SiteEffects.JOINT else 0)
     where = np.concatenate([np.arange(n_shared), block + kernel.places])
     shared, intercepts = beta[:n_shared], beta[where[n_shared:]]
     terms = kernel.rows(kernel.linear(shared), shared, intercepts)
-    score, info = np.zeros(size), np.zeros((size, size))
     if not terms.feasible:
-        return Total(True, 0.0, 0.0, 0.0, score, info), None
+        return _nowhere(size), None
+    score, info = np.zeros(size), np.zeros((size, size))
     evaluation = kernel.full(terms)
     score[where] = evaluation.score
     info[np.ix_(where, where)] = evaluation.info
@@ -171,9 +171,8 @@ def _profile(kernel: Kernel, shared: Floats, warm: WarmStart | None, *, schur: b
     # alone: the server then sees a concave function, whose score and information are exact (the envelope theorem).
     intercepts, terms = _search(kernel, eta, shared, warm)
     p = kernel.n_shared
-    nowhere = Total(True, 0.0, 0.0, 0.0, np.zeros(p), np.zeros((p, p)))
     if not terms.feasible:
-        return nowhere, warm
+        return _nowhere(p), warm
     evaluation = kernel.full(terms)
     g_b, g_a = evaluation.score[:p], evaluation.score[p:]
     h_bb, h_ba, h_aa = evaluation.info[:p, :p], evaluation.info[:p, p:], evaluation.info[p:, p:]
@@ -182,7 +181,7 @@ def _profile(kernel: Kernel, shared: Floats, warm: WarmStart | None, *, schur: b
     # the search over α stops a step short of its end; these terms add that step to second order
     correction = 0.5 * float(g_a @ last_step)
     if not 0.0 <= correction <= LARGEST_CORRECTION * (1.0 + abs(terms.loglik)):
-        return nowhere, warm
+        return _nowhere(p), warm
     objective = terms.loglik + terms.barrier + correction
     score = g_b - h_ba @ last_step
     info = h_bb + h_ba @ slope if schur else h_bb
@@ -190,6 +189,10 @@ def _profile(kernel: Kernel, shared: Floats, warm: WarmStart | None, *, schur: b
     pull = None if evaluation.pull is None else evaluation.pull[:p] + slope.T @ evaluation.pull[p:]  # along the maximum over α
     total = Total(False, objective, terms.barrier, terms.slack, score, 0.5 * (info + info.T), terms.squares, pull)
     return total, WarmStart(shared, intercepts + last_step, slope)
+
+
+def _nowhere(size: int) -> Total:
+    return Total(True, 0.0, 0.0, 0.0, np.zeros(size), np.zeros((size, size)))
 
 
 def _search(kernel: Kernel, eta: Floats, shared: Floats, warm: WarmStart | None) -> tuple[Floats, RowTerms]:
@@ -221,7 +224,7 @@ def _climb(kernel: Kernel, eta: Floats, shared: Floats, intercepts: Floats, term
             gradient, info = kernel.intercept_terms(terms)
             step = _solve(info, gradient)
             gain = 0.5 * float(gradient @ step)
-            size = float(np.max(np.abs(step), initial=0.0))
+            size = float(np.abs(step).max(initial=0.0))
             # Beyond the second-order correction made later, what is missed is of the order gain × size; next to a barrier
             # no step is short, and the gain itself must vanish.
             smooth = terms.barrier == 0.0 and size <= SHORT_STEP and gain * size <= MISSED_GAIN * (1.0 + abs(terms.loglik))

@@ -16,7 +16,7 @@ from consilience.data.schema import Schema
 from consilience.data.table import Table
 from consilience.glm.gaussian import Moments
 from consilience.glm.kernel import Floats, Kernel
-from consilience.glm.layout import Family, Ordinal, Shape, SiteEffects, Total, answer_size, family_of, n_parameters, pack, unpack
+from consilience.glm.layout import Family, ModelSize, Ordinal, Shape, SiteEffects, Total, family_of, model_size, pack, unpack
 from consilience.glm.site_effects import WarmStart, answer, make_kernel
 from consilience.protocol.desk import Desk
 from consilience.protocol.errors import OutsideSchemaError, RepeatedQuestionError, WrongShapeError, WrongTermsError
@@ -86,15 +86,14 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
     exponents: dict[str, int]
     locations: dict[str, float] | None = None
 
-    def _n_parameters(self, model: ModelAsk, schema: Schema) -> int:
-        return n_parameters(model.shape(schema, self.ordinal), self.effects, self.n_sites)
-
-    def _size(self, model: ModelAsk, schema: Schema) -> int:
-        return answer_size(self._n_parameters(model, schema), dispersed=model.shape(schema, self.ordinal).dispersed)
+    def size(self, model: ModelAsk, schema: Schema) -> ModelSize:
+        """How long a model's β and its answer are."""
+        kind = schema[model.response].kind
+        return model_size(kind, len(model.levels), len(model.keep), self.ordinal, self.effects, self.n_sites)
 
     def length(self, schema: Schema) -> int:
         """The models, one after the other."""
-        return sum(self._size(model, schema) for model in self.models)
+        return sum(self.size(model, schema).answer for model in self.models)
 
     def samples(self) -> tuple[VariableSet, ...]:
         """The samples of the models, each once."""
@@ -140,21 +139,20 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
         if key not in guard.passed:  # a model's design stays the same over all its steps
             check_design(model, guard, self.effects)
             guard.passed.add(key)
-        schema = guard.table.schema
-        wanted = self._n_parameters(model, schema)
-        barrier = model.shape(schema, self.ordinal).family is Family.GENERALIZED
+        shape, wanted, _ = self.size(model, guard.table.schema)
+        barrier = shape.family is Family.GENERALIZED
         if len(model.beta) != 8 * wanted or not np.isfinite(model.point).all() or not 0.0 <= model.mu <= float(barrier):
             raise WrongShapeError(f"The model {model.words()} has {wanted} parameters, all finite; got {len(model.beta) / 8:g}.")
 
     def answer(self, desk: Desk, site: int) -> Floats:
         """Every model at its point, on this site's rows; zeros for a sample it does not hold."""
         bench, table = desk.keep(_Bench, lambda: _Bench(desk.table, desk.cache_bytes)), desk.table
-        bench.begin(self.run)
+        bench.begin(self)
         parts: list[Floats] = [np.empty(0)]
         seen: dict[Any, Floats] = {}  # for this request only: warm starts make the next answer at the same point a little better
         for model in self.models:
             if not table.holds(model.sample):
-                parts.append(np.zeros(self._size(model, table.schema)))
+                parts.append(np.zeros(self.size(model, table.schema).answer))
                 continue
             key = _key(model, table)
             point = (key, model.beta, model.mu)
@@ -167,9 +165,9 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
         """The sums of the models, in their order."""
         found, position = list[Total](), 0
         for model in self.models:
-            size = self._size(model, schema)
-            found.append(unpack(total[position : position + size], self._n_parameters(model, schema)))
-            position += size
+            size = self.size(model, schema)
+            found.append(unpack(total[position : position + size.answer], size.parameters))
+            position += size.answer
         return found
 
     def words(self) -> str:
@@ -232,32 +230,35 @@ class _Bench:
     used: int = 0
     run: int | None = None
     warm: dict[Any, WarmStart | None] = field(default_factory=dict)
+    coding: Coding = field(default_factory=lambda: Coding({}))
+    units: Any = None
 
-    def begin(self, run: int) -> None:
+    def begin(self, request: Evaluate) -> None:
         """A new batch searches intercepts afresh, and makes room if the last one has left little."""
-        if run == self.run:
+        self.coding = Coding(request.exponents, request.locations)
+        locations = None if request.locations is None else tuple(sorted(request.locations.items()))
+        self.units = tuple(sorted(request.exponents.items())), locations
+        if request.run == self.run:
             return
-        self.run, self.warm = run, {}
+        self.run, self.warm = request.run, {}
         if self.used > self.room // 2:
             self.kernels, self.samples, self.used = {}, {}, 0
 
     def evaluate(self, model: ModelAsk, request: Evaluate, site: int, key: Any) -> Floats:
         """One model's part of the answer."""
-        shape = model.shape(self.table.schema, request.ordinal)
+        shape = request.size(model, self.table.schema).shape
         kernel = self._kernel(model, shape, request, key)
         total, self.warm[key] = answer(kernel, shape, request.effects, model.point, site, request.n_sites, self.warm.get(key))
         return pack(total)
 
     def _kernel(self, model: ModelAsk, shape: Shape, request: Evaluate, key: Any) -> Kernel | Moments | None:
-        coding = Coding(request.exponents, request.locations)
-        locations = None if coding.locations is None else tuple(sorted(coding.locations.items()))
-        full_key = (key, shape, request.effects, model.mu, tuple(sorted(coding.exponents.items())), locations)
+        full_key = (key, shape, request.effects, model.mu, self.units)
         if full_key in self.kernels:
             return self.kernels[full_key]
         if shape.family is Family.GAUSSIAN:
-            moments = self.kernels[full_key] = self._moments(model, coding)
+            moments = self.kernels[full_key] = self._moments(model)
             return moments
-        design = build(self.table, model.spec, model.keep, coding)
+        design = build(self.table, model.spec, model.keep, self.coding)
         if model.levels:
             design = replace(design, response=recoded(self.table, model, design.response))
         kernel = make_kernel(design, shape, request.effects, model.mu)
@@ -268,12 +269,12 @@ class _Bench:
             self.used += size
         return kernel
 
-    def _moments(self, model: ModelAsk, coding: Coding) -> Moments:
+    def _moments(self, model: ModelAsk) -> Moments:
         """What a Gaussian model needs of this site's rows: cross-products about its own means, and sums about the common locations."""
-        key = (self.table.complete(model.sample).key, model.sample, tuple(sorted(coding.exponents.items())))
+        key = (self.table.complete(model.sample).key, model.sample, self.units)
         if key not in self.samples:  # all models of a sample are parts of the same cross-products
-            inner = cross_products(self.table, model.sample, Coding(coding.exponents))
-            self.samples[key] = (inner.n, inner.gram, cross_products(self.table, model.sample, coding).sums)
+            inner = cross_products(self.table, model.sample, Coding(self.coding.exponents))
+            self.samples[key] = (inner.n, inner.gram, cross_products(self.table, model.sample, self.coding).sums)
         n, gram, sums = self.samples[key]
         names = column_names(self.table.schema, model.sample)
         place = {name: i for i, name in enumerate(names)}

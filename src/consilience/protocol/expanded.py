@@ -98,13 +98,14 @@ class Bench:
     kept: dict[Any, Floats] = field(default_factory=dict)
     known: dict[Any, Maps] = field(default_factory=dict)
     knots: dict[Any, tuple[float, ...]] = field(default_factory=dict)
+    sizes: dict[Expansion, Widths] = field(default_factory=dict)
     used: int = 0
     latest: tuple[Any, Floats] | None = None
 
     def begin(self, coded: Coded) -> Bench:
         """Forget columns in other units or on other knots, and make room if little is left."""
         if coded != self.coded or self.used > self.room // 2:
-            self.coded, self.kept, self.known, self.knots, self.used, self.latest = coded, {}, {}, {}, 0, None
+            self.coded, self.kept, self.known, self.knots, self.sizes, self.used, self.latest = coded, {}, {}, {}, {}, 0, None
         return self
 
     def keep(self, key: Any, made: Floats) -> Floats:
@@ -170,7 +171,9 @@ class Bench:
     def widths(self, expansion: Expansion) -> Widths:
         """How many columns there are."""
         assert self.coded is not None
-        return widths(self.desk.table.schema, expansion, self.coded.knots)
+        if expansion not in self.sizes:
+            self.sizes[expansion] = widths(self.desk.table.schema, expansion, self.coded.knots)
+        return self.sizes[expansion]
 
     def has(self, response: str, sample: VariableSet) -> bool:
         """True if all rows of a sample have a value of the response."""

@@ -6,6 +6,7 @@ read aloud on the telephone: the server cannot put a key of its own in between w
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
@@ -93,6 +94,7 @@ def read_fingerprint(text: str) -> bytes:
         raise KeyFormatError(f"A fingerprint is {2 * FINGERPRINT_BYTES} hexadecimal digits, in any grouping; got {text!r}.") from None
 
 
+@lru_cache(maxsize=1024)  # sites of one process are shown the same keys, each of them to all others
 def is_signed_by(public: bytes, message: bytes, signature: bytes) -> bool:
     """True if ``signature`` is the one that the owner of ``public`` made for ``message``.
 

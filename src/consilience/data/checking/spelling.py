@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 
 from consilience.data.checking.vocabulary import SUBJECTS, Subject
 
@@ -20,6 +21,7 @@ _BETWEEN = re.compile(r"[\s_'’`\"()\[\]/,;:.]+")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 _JOINED = re.compile(r"(?<=[^\W\d])[-–](?=[^\W\d])")
 _ROMAN = re.compile(r"[ivxl]+")
+_WORDS = {name: {word: meaning for meaning, words in subject.words.items() for word in words.split()} for name, subject in SUBJECTS.items()}
 MOST_SHORT = 4
 """Letters of an abbreviation, at most: a longer word is one of its own."""
 LEAST_LONG = 3
@@ -76,7 +78,9 @@ def same_meaning(levels_a: Collection[str], levels_b: Collection[str]) -> Mappin
     >>> same_meaning(["A", "B"], ["AB", "B"]) is None
     True
     """
-    ours, theirs = list(levels_a), list(levels_b)
+    ours, theirs = tuple(levels_a), tuple(levels_b)
+    if set(ours) == set(theirs):  # what is on both lists in the same writing is never questioned
+        return None
     found: dict[str, str] = {}
     for rule in (_by_letters, _by_meaning, _by_abbreviation):
         for one, other in rule(ours, theirs):
@@ -85,42 +89,48 @@ def same_meaning(levels_a: Collection[str], levels_b: Collection[str]) -> Mappin
     return {level: found[level] for level in ours if level in found} or None
 
 
+Levels = tuple[str, ...]
 Pairs = list[tuple[str, str]]
 
 
-def _by_letters(ours: list[str], theirs: list[str]) -> Pairs:
-    own = {folded(level): level for level in reversed(theirs)}
+def _by_letters(ours: Levels, theirs: Levels) -> Pairs:
+    letters = {level: folded(level) for level in (*ours, *theirs)}
+    own = {letters[level]: level for level in reversed(theirs)}
     # the same writing comes first: of "yes" and "Yes" there, "yes" here is the former
-    return [(level, own[folded(level)]) for level in ours if folded(level) in own and level not in theirs] + [
-        (one, other) for other in theirs if other not in ours for one in ours if one in theirs and folded(one) == folded(other)
+    return [(level, own[letters[level]]) for level in ours if letters[level] in own and level not in theirs] + [
+        (one, other) for other in theirs if other not in ours for one in ours if one in theirs and letters[one] == letters[other]
     ]
 
 
-def _by_meaning(ours: list[str], theirs: list[str]) -> Pairs:
+def _by_meaning(ours: Levels, theirs: Levels) -> Pairs:
     found: Pairs = []
-    for subject in SUBJECTS.values():
-        mine, others = _meanings(ours, subject), _meanings(theirs, subject)
-        back = {meaning: level for level, meaning in others.items()}
+    others = _meanings(theirs)
+    for subject, mine in _meanings(ours).items():
+        back = {meaning: level for level, meaning in others.get(subject, {}).items()}
         found += [(level, back[meaning]) for level, meaning in mine.items() if back.get(meaning, level) != level]
     return found
 
 
-def _meanings(levels: list[str], subject: Subject) -> dict[str, str]:
-    """What levels mean, those that have a meaning to themselves."""
-    known = {word: meaning for meaning, words in subject.words.items() for word in words.split()}
-    coding = _coding(levels, subject)
-    found = {level: meaning for level in levels if (meaning := coding.get(folded(level)) or known.get(folded(level)))}
-    return {level: meaning for level, meaning in found.items() if list(found.values()).count(meaning) == 1}
+@lru_cache(maxsize=256)  # every two sites are compared, and many have the same levels
+def _meanings(levels: Levels) -> Mapping[str, Mapping[str, str]]:
+    """What levels mean, by subject: those that have a meaning to themselves."""
+    letters = {level: folded(level) for level in levels}
+    found = {}
+    for name, subject in SUBJECTS.items():
+        coding, known = _coding(set(letters.values()), subject), _WORDS[name]
+        meant = {level: meaning for level in levels if (meaning := coding.get(letters[level]) or known.get(letters[level]))}
+        if meant:
+            found[name] = {level: meaning for level, meaning in meant.items() if list(meant.values()).count(meaning) == 1}
+    return found
 
 
-def _coding(levels: list[str], subject: Subject) -> Mapping[str, str]:
-    """The coding that these levels are written in: the one that has most of them, at least two, and all of them if they are numbers."""
-    signs = {folded(level) for level in levels}
+def _coding(signs: set[str], subject: Subject) -> Mapping[str, str]:
+    """The coding that levels are written in: the one that has most of them, at least two, and all of them if they are numbers."""
     fitting = [c for c in subject.codings if len(signs & set(c)) >= 2 and (not any(s.isdigit() for s in c) or signs <= set(c))]
     return max(fitting, key=lambda coding: len(signs & set(coding)), default={})
 
 
-def _by_abbreviation(ours: list[str], theirs: list[str]) -> Pairs:
+def _by_abbreviation(ours: Levels, theirs: Levels) -> Pairs:
     """Each short level of one list is the beginning of one long level of the other, and of no second one."""
     mine = [level for level in ours if level not in theirs]
     others = [level for level in theirs if level not in ours]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from consilience.data.harmonise.analytes import ANALYTES, Analyte, analyte_named, find_analyte
 from consilience.data.harmonise.scales import CHARGE, MASS, MOLAR, Unit, unit_named
@@ -136,6 +137,7 @@ _PLAIN_PAIRS = (
 )
 
 
+@cache  # it is asked for once for every two sites and every number
 def known_factors() -> tuple[KnownFactor, ...]:
     """Every pair of units in which the same thing is commonly reported, with the factor between them.
 

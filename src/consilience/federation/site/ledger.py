@@ -95,4 +95,6 @@ def printable(text: str) -> str:
     >>> print(printable("Größe\x1b[2J\u2028"))
     Größe\x1b[2J\u2028
     """
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

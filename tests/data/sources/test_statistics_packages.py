@@ -87,8 +87,14 @@ def test_a_file_of_sas_is_read_as_the_others_are() -> None:
     """R wrote it (tests/reference/sas.R): numbers, text, dates, gaps, letters that say why a value is missing, and a label."""
     found = load(REFERENCE / "all-kinds.sas7bdat", "here")
     assert found.frame.schema == {
-        **{"age": pl.Float64, "visits": pl.Int64, "ward": pl.String, "town": pl.String},
-        **{"born": pl.Date, "seen": pl.Datetime("us"), "dose": pl.Float64, "grade": pl.Int64},
+        "age": pl.Float64,
+        "visits": pl.Int64,
+        "ward": pl.String,
+        "town": pl.String,
+        "born": pl.Date,
+        "seen": pl.Datetime("us"),
+        "dose": pl.Float64,
+        "grade": pl.Int64,
     }
     assert found.frame.rows() == [
         (61.5, 1, "A 1", "Münster", dt.date(1961, 5, 4), dt.datetime(2020, 1, 2, 3, 4, 5), None, 1),

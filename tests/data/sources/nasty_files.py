@@ -164,6 +164,14 @@ FILES = (
         **{"^a.*$": "continuous", "*": "continuous"},
     ),
     none("twice.csv", "two columns of one name", plain([["age", "age"], ["1", "2"]]), "two columns named"),
+    Nasty(
+        "no-header.csv",
+        "no names above the rows",
+        plain(cells()[1:]),
+        "read, with the doubt said",
+        {str(AGES[0]): "continuous", str(MARKERS[0]): "continuous", SEXES[0]: "multinomial"},
+    ),
+    none("r.txt", "spaces, and a name before each row, as R writes", b"age sex\n1 61 m\n2 70 f\n3 55 f\n", "separated by spaces"),
     none("ragged.csv", "a row with more fields than the header", plain(cells()) + b"1,2,male,4,5\n", str(ROWS + 2)),
     none(
         "short.csv",

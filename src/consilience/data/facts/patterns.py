@@ -25,6 +25,7 @@ _DATE = (
     r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})|\d{1,2}[. -]+[A-Za-zä]{3,9}\.?[ -]\d{2,4})"
     r"([T ]+\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?\s*(Z|[+-]\d{2}:?\d{2})?)?$"
     r"|^\d{1,2}:\d{2}(:\d{2})?$"
+    r"|^(18|19|20|21)\d{2}[-/](0[1-9]|1[0-2])$"  # a month
 )
 _BOUND = r"^(<|>|≤|≥|<=|>=|~|≈)\s*[+-]?\d+([.,]\d+)?$"
 # a word of letters and of what stands in units; what begins with a digit is no unit, so that "12A34" is a code and no quantity

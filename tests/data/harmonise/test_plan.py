@@ -136,8 +136,8 @@ def test_what_cannot_be_done_is_an_error_that_names_the_values(values: list[Any]
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("columns.chol.unti = 'mg/dl'", "[columns.chol] has no key 'unti'. Near it is 'unit'."),
-        ("colums.chol.drop = true", "got 'colums'. Near it is 'columns'."),
+        ("columns.chol.unti = 'mg/dl'", "[columns.chol] has no key 'unti'. Did you mean 'unit'?"),
+        ("colums.chol.drop = true", "got 'colums'. Did you mean 'columns'?"),
         ("columns.chol = 3", "is a table of steps"),
         ("columns.chol.drop = 1", "drop of [columns.chol] is true or false"),
         ("columns.chol.range = [3]", "is two numbers"),
@@ -169,10 +169,10 @@ def test_a_file_that_is_wrong_names_the_entry(text: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("plan", "words"),
     [
-        ({"Age": {"drop": True}}, "names a column 'Age', which the table does not have. Near it is 'age'."),
+        ({"Age": {"drop": True}}, "names a column 'Age', which the table does not have. Did you mean 'age'?"),
         ({"age": {"rename": "sex"}}, "two columns would be called 'sex'"),
         ({"derived": {"age": "1"}}, "two columns would be called 'age'"),
-        ({"derived": {"x": "aeg + 1"}}, "There is no column 'aeg' here. Near it are 'age'"),
+        ({"derived": {"x": "aeg + 1"}}, "There is no column 'aeg' here. Did you mean 'age'"),
     ],
 )
 def test_a_plan_that_does_not_fit_the_table_is_an_error(plan: dict[str, Any], words: str) -> None:

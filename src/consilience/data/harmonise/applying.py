@@ -8,13 +8,13 @@ from typing import Any, Generic, TypeVar
 
 import polars as pl
 
-from consilience.data.errors import HarmoniseError
+from consilience.data.errors import HarmoniseError, nearest
 from consilience.data.finding import Finding, Grade, Remedy, Step
 from consilience.data.harmonise.changes import Change, change_of, measures
-from consilience.data.harmonise.columns import ColumnPlan, nearest
+from consilience.data.harmonise.columns import ColumnPlan
 from consilience.data.harmonise.derived import Derived
 from consilience.data.harmonise.stages import Stage, Way, along, way_of
-from consilience.data.harmonise.texts import PLAIN_NUMBER
+from consilience.data.numerals import PLAIN
 
 __all__ = ["Frame", "Harmonised", "harmonise"]
 
@@ -111,7 +111,7 @@ def _check_columns(columns: Sequence[ColumnPlan], derived: Sequence[Derived], na
     for column in columns:
         if column.name not in names:
             raise HarmoniseError(
-                f"{_at(owner)}the plan names a column {column.name!r}, which the table does not have. {nearest(column.name, names)}"
+                f"{_at(owner)}the plan names a column {column.name!r}, which the table does not have.{nearest(column.name, names)}"
             )
     renamed = {c.name: c.final for c in columns}
     after = [renamed.get(name, name) for name in names] + [d.name for d in derived]
@@ -125,7 +125,7 @@ def _check_columns(columns: Sequence[ColumnPlan], derived: Sequence[Derived], na
 
 def _all_numbers(lazy: pl.LazyFrame, way: Way) -> bool:
     present = way.now.str.strip_chars().drop_nulls()
-    asked = present.str.contains(PLAIN_NUMBER).all().alias("all"), present.len().alias("n")
+    asked = present.str.contains(f"^{PLAIN}$").all().alias("all"), present.len().alias("n")
     for rows in (lazy.head(FIRST), lazy):  # what is no number is most often seen early
         numbers, n = along(rows, [way]).select(asked).collect().row(0)
         if not numbers:

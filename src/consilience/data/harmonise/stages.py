@@ -13,8 +13,8 @@ from itertools import zip_longest
 
 import polars as pl
 
-from consilience.data.errors import HarmoniseError
-from consilience.data.harmonise.columns import ColumnPlan, Dated, nearest, recoded
+from consilience.data.errors import HarmoniseError, nearest
+from consilience.data.harmonise.columns import ColumnPlan, Dated, recoded
 from consilience.data.harmonise.texts import MINUS, as_number, date_of, finite, labels, read_number
 
 __all__ = ["Stage", "Way", "along", "way_of"]
@@ -190,7 +190,7 @@ def _from_date(value: pl.Expr, dated: Dated, schema: Mapping[str, pl.DataType], 
         try:
             other = pl.lit(date.fromisoformat(dated.of))
         except ValueError:
-            raise HarmoniseError(f"There is no column {dated.of!r} for date of [columns.{name}]. {nearest(dated.of, schema)}") from None
+            raise HarmoniseError(f"There is no column {dated.of!r} for date of [columns.{name}].{nearest(dated.of, schema)}") from None
     if other is None:
         raise HarmoniseError(f"{dated.of!r} is no date; see date of [columns.{name}].")
     return (other - value).dt.total_days() / DAYS_A_YEAR, f"dates became ages in years at {dated.of}", pl.Float64()

@@ -6,10 +6,8 @@ import math
 
 import polars as pl
 
-__all__ = ["MINUS", "PLAIN_NUMBER", "as_number", "date_of", "finite", "labels", "read_number"]
+__all__ = ["MINUS", "as_number", "date_of", "finite", "labels", "read_number"]
 
-PLAIN_NUMBER = r"^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$"
-"""A number that is no code: "007" is one."""
 MINUS = {"\u2212": "-", "\u2013": "-"}
 """What word processors make of a minus sign."""
 FORMATS = ("%Y-%m-%d", "%d.%m.%Y")

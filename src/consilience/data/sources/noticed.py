@@ -10,7 +10,8 @@ import polars as pl
 
 from consilience.data.facts.patterns import LOOKS
 from consilience.data.finding import Finding, Grade, Remedy, Step
-from consilience.data.sources.numbers import NUMBER, Marks
+from consilience.data.numerals import NUMBER, PLAIN
+from consilience.data.sources.numbers import Marks
 
 __all__ = ["mostly_numbers", "no_header", "said_ambiguous", "said_codes", "said_dotted", "said_missing"]
 
@@ -149,7 +150,7 @@ def no_header(name: str, frame: pl.DataFrame) -> Finding | None:
 
 
 def _plain_number(text: str) -> float | None:
-    return float(text) if re.fullmatch(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", text) else None
+    return float(text) if re.fullmatch(PLAIN, text) else None
 
 
 def _units(decorated: pl.DataFrame) -> pl.Series:

@@ -13,6 +13,7 @@ from polars.testing import assert_frame_equal
 
 from consilience.data.errors import HarmoniseError
 from consilience.data.harmonise import Plan
+from consilience.data.sources.loaded import Loaded
 
 ROOT = Path(__file__).parents[3]
 
@@ -226,3 +227,21 @@ def test_the_example_of_the_documentation_is_a_plan(tmp_path: Path) -> None:
     assert plan.levels == {"sex": ("female", "male"), "risk": ("low", "high")}
     assert plan.units == {"chol": ("mmol/l", "cholesterol")}
     assert len(plan.lines()) == 8
+
+
+def test_a_column_may_be_given_the_name_of_one_that_is_dropped() -> None:
+    frame = pl.DataFrame({"age": [700, 800], "age_years": [61, 70], "sex": ["m", "f"]})
+    steps = {"age": {"drop": True}, "age_years": {"rename": "age"}}
+    found = Plan.of({"columns": steps, "derived": {"old": "age > 65"}}).apply(frame)
+    assert found.frame.to_dict(as_series=False) == {"age": [61, 70], "sex": ["m", "f"], "old": [False, True]}
+    assert [(change.column, change.step) for change in found.changes] == [("age_years", "rename"), ("old", "derived"), ("age", "drop")]
+    said = Plan.of(steps).applied(Loaded(frame, emptied={"age": {"-9": 3}, "age_years": {"k.A.": 1}})).loaded
+    assert said.emptied == {"age": {"k.A.": 1}}  # of the one that is there
+
+
+def test_two_columns_are_not_given_the_name_of_one_that_is_dropped() -> None:
+    frame = pl.DataFrame({"a": [1], "b": [2], "c": [3]})
+    with pytest.raises(HarmoniseError, match="'a' is given twice"):
+        Plan.of({"a": {"drop": True}, "b": {"rename": "a"}, "c": {"rename": "a"}}).apply(frame)
+    swapped = Plan.of({"a": {"drop": True, "rename": "b"}, "b": {"rename": "a"}}).apply(frame).frame
+    assert swapped.to_dict(as_series=False) == {"a": [2], "c": [3]}

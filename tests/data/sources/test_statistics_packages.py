@@ -13,7 +13,7 @@ import pytest
 import statsmodels.api as sm
 
 from consilience.data.errors import ReadError
-from consilience.data.sources import Loaded, Reading, load, load_bytes
+from consilience.data.sources import Loaded, Reading, load, load_bytes, spss_size
 from tests.data.sources.tables import REFERENCE
 
 
@@ -146,6 +146,26 @@ def test_a_real_table_survives_stata_and_spss(tmp_path: Path) -> None:
 def test_a_broken_file_is_an_error_in_words(suffix: str, content: bytes) -> None:
     with pytest.raises(ReadError, match="cannot be read as a file of"):
         load_bytes(content, f"site{suffix}", "here", Reading())
+
+
+@pytest.mark.parametrize("rows_known", [True, False])
+def test_a_packed_file_of_spss_that_stands_for_too_much_is_refused_before_it_is_unpacked(
+    rows_known: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A few kilobytes of zeros; a header need not say how many rows there are."""
+    path = tmp_path / "site.zsav"
+    pyreadstat.write_sav(pd.DataFrame({"x": np.zeros(30_000), "y": np.zeros(30_000)}), str(path), compress=True)
+    content = bytearray(path.read_bytes())
+    assert len(content) < 5_000
+    if not rows_known:
+        content[80:84] = (-1).to_bytes(4, "little", signed=True)
+    path.write_bytes(content)
+    assert load(path, "here").frame.shape == (30_000, 2)
+    monkeypatch.setattr(spss_size, "MOST_CELLS", 50_000)
+    monkeypatch.setattr(pyreadstat, "read_sav", None)
+    for source in (path, bytes(content)):
+        with pytest.raises(ReadError, match=r"site\.zsav' has (60,000|240,000) values, and at most 50,000 are read"):
+            load(source, "here") if isinstance(source, Path) else load_bytes(source, "site.zsav", "here")
 
 
 @pytest.mark.parametrize("suffix", [".sav", ".dta"])

@@ -92,13 +92,13 @@ def harmonise(columns: Sequence[ColumnPlan], derived: Sequence[Derived], frame: 
         staged = staged.collect().lazy()
     changes, findings = _look(staged, ways, owner)
     lazy = staged.with_columns([way.now.alias(way.plan.name) for way in ways if way.stages]).select(list(schema))
-    lazy = lazy.rename({c.name: c.rename for c in columns if c.rename})
+    dropped = {c.name: _put_aside(c, columns) for c in columns if c.drop}
+    lazy = lazy.rename({c.name: dropped.get(c.name, c.final) for c in columns})
     changes += [Change(c.name, "rename", f"renamed {c.rename!r}") for c in columns if c.rename]
     lazy, made = _derive(derived, lazy, owner, held=isinstance(frame, pl.DataFrame))
     changes += made
-    dropped = [c for c in columns if c.drop]
-    lazy = lazy.drop([c.final for c in dropped])
-    changes += [Change(c.name, "drop", "left out") for c in dropped]
+    lazy = lazy.drop(list(dropped.values()))
+    changes += [Change(name, "drop", "left out") for name in dropped]
     result: Any = lazy.collect() if isinstance(frame, pl.DataFrame) else lazy
     return Harmonised(result, tuple(changes), findings)
 
@@ -113,7 +113,7 @@ def _check_columns(columns: Sequence[ColumnPlan], derived: Sequence[Derived], na
             raise HarmoniseError(
                 f"{_at(owner)}the plan names a column {column.name!r}, which the table does not have.{nearest(column.name, names)}"
             )
-    renamed = {c.name: c.final for c in columns}
+    renamed = {c.name: _put_aside(c, columns) if c.drop else c.final for c in columns}
     after = [renamed.get(name, name) for name in names] + [d.name for d in derived]
     twice = sorted({name for name in after if after.count(name) > 1})
     if twice:
@@ -121,6 +121,12 @@ def _check_columns(columns: Sequence[ColumnPlan], derived: Sequence[Derived], na
             f"{_at(owner)}two columns would be called {twice[0]!r} after renaming and deriving. "
             f"Choose another name, or rename the one that is there."
         )
+
+
+def _put_aside(dropped: ColumnPlan, columns: Sequence[ColumnPlan]) -> str:
+    """What a column is called until it is dropped: as ever, for derived variables to use, unless another one is given its name."""
+    taken = any(other.rename == dropped.final for other in columns if other is not dropped)
+    return f"\x1fdropped {dropped.name}" if taken else dropped.final
 
 
 def _all_numbers(lazy: pl.LazyFrame, way: Way) -> bool:

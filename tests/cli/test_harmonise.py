@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
@@ -64,3 +66,26 @@ def test_one_plan_for_all_files(folder: Path) -> None:
     result = CliRunner().invoke(app, ["test", "old", "chol", *files, "--harmonise", str(folder / "all.toml"), "--json"])
     assert result.exit_code == 0
     assert json.loads(result.stdout)["p_value"] < 0.05
+
+
+@pytest.mark.parametrize("command", [["test", "age", "chol"], ["discover"]])
+def test_what_a_plan_changed_is_shown_before_and_after(command: list[str], folder: Path) -> None:
+    files = [str(folder / "one.csv"), str(folder / "other.csv")]
+    plain = CliRunner().invoke(app, [*command, files[0], str(folder / "two.csv")], env={"COLUMNS": "200"})
+    assert "Changed by plans" not in plain.output
+    result = CliRunner().invoke(app, [*command, *files, "--harmonise", f"other={folder / 'other.toml'}"], env={"COLUMNS": "200"})
+    assert result.exit_code in (0, 3), result.output
+    table = result.output.partition("Variables as read")[0]
+    assert "× 0.0258622 (120)" in table
+    assert "'M' -> 'male'" in table
+    assert "one" not in table.split()  # which has no plan
+
+
+def test_the_way_out_of_linear_models_is_an_option_on_the_command_line(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    for name in "ab":
+        x = rng.normal(size=400)
+        pl.DataFrame({"X": x, "Y": x**2 + 0.3 * rng.normal(size=400)}).write_csv(tmp_path / f"{name}.csv")
+    result = CliRunner().invoke(app, ["test", "X", "Y", str(tmp_path / "a.csv"), str(tmp_path / "b.csv")])
+    assert "the linear model does not hold: use --method residual." in result.output
+    assert "method='" not in result.output

@@ -12,6 +12,7 @@ from consilience.web.security import POLICY
 from tests.iod.report.helpers import small
 from tests.system.processes import Server
 from tests.web.browser import Person, Street, street
+from tests.web.holder import Holder
 from tests.web.owner import Owner
 from tests.web.pages.result.cases import hostile
 from tests.web.pages.result.stage import served, stage
@@ -85,6 +86,30 @@ def test_pages_of_the_app_that_are_not_there(people: Street, tmp_path: Path) -> 
         for path in ("/nothing", "/result", "/data"):
             person.page.goto(app.origin + path)
             held_against_axe(person, f"app{path}")
+        assert person.wrong() == []
+    finally:
+        app.kill()
+
+
+def test_the_pages_of_a_table_with_much_to_say(people: Street, tmp_path: Path) -> None:
+    """What is refused, doubted, left out and noticed, and the report on it."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    lines = [f"{61.5 + i};{0 if i % 7 == 0 else 180 + i};{'yes' if i % 2 else 'Yes '};P{i:04d};{i} mg/dl;{1 + i % 3}" for i in range(60)]
+    (folder / "much.csv").write_text("age;chol;smoker;patient_id;crp;stage\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    app = App("much", folder, tmp_path)
+    try:
+        app.start()
+        person = people.person("much", app.address)
+        holder = Holder(person, app)
+        holder.open()
+        holder.choose("much.csv")
+        for path in ("/columns", "/check", "/harmonise", "/reading"):
+            person.page.goto(app.origin + path)
+            held_against_axe(person, f"much{path}")
+        person.page.goto(f"{app.origin}/check")
+        for word in ("chol", "smoker", "crp"):
+            assert word in person.page.get_by_role("main").inner_text()
         assert person.wrong() == []
     finally:
         app.kill()

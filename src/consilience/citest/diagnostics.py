@@ -95,13 +95,21 @@ class Diagnosis:
         return Diagnosis(len(found), sum(p is not None for p in found), sum(doubtful(found)), replaced)
 
     def __str__(self) -> str:
+        return self.said()
+
+    def said(self, way: str = "method='residual'") -> str:
+        """In words, with the way out as whoever asked would write it.
+
+        >>> Diagnosis(80, 80, 12).said("--method residual")
+        'in 12 of 80 tests the linear model does not hold: use --method residual'
+        """
         if not self.tests:
             return "there are no tests, so no linear model to look at"
         if not self.made:
             return "whether linear models hold was not looked at"
         among = f"{self.made} test{'' if self.made == 1 else 's'}"
         if self.replaced:
-            return f"in {self.replaced} of {among} the linear model does not hold: method='residual' answers there"
+            return f"in {self.replaced} of {among} the linear model does not hold: {way} answers there"
         if not self.doubtful:
             return f"nothing speaks against the linear model in {among}"
-        return f"in {self.doubtful} of {among} the linear model does not hold: use method='residual'"
+        return f"in {self.doubtful} of {among} the linear model does not hold: use {way}"

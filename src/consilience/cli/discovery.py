@@ -14,7 +14,7 @@ from consilience.cli.files import prepare_folder, write_result
 from consilience.cli.options import Given, takes_settings
 from consilience.cli.reading_options import Read, takes_reading
 from consilience.cli.searching import watched
-from consilience.cli.show import exit_code, kinds_table, show_discovery
+from consilience.cli.show import changes_table, exit_code, kinds_table, show_discovery
 from consilience.cli.sites import METHODS, choose, clients_of, make_test, say_findings, write_ledgers
 from consilience.iod import Knowledge, discover
 from consilience.iod.discover import discover_arguments, knowledge_of
@@ -75,6 +75,8 @@ def discovery(
     if as_json:
         print(json.dumps({"method": method.value, **found.to_dict()}, indent=2, ensure_ascii=False))
     else:
+        if (changed := changes_table(clients)) is not None:
+            console.print(changed)
         console.print(kinds_table(clients, sorted({name for held in found.datasets for name in held})))
         show_discovery(found, console)
         if out is not None:

@@ -9,13 +9,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from consilience.citest import CIResult, Diagnosis
+from consilience.data.harmonise import Change, Summary
 from consilience.data.judging import Standing
 from consilience.federation import Client
 from consilience.iod import Decision, Discovery
 from consilience.iod.headline import Ended, condition, ended
 from consilience.iod.report.sentences import shared_edges
 
-__all__ = ["exit_code", "format_p", "kinds_table", "result_table", "sentence", "show_diagnostics", "show_discovery"]
+__all__ = ["changes_table", "exit_code", "format_p", "kinds_table", "result_table", "sentence", "show_diagnostics", "show_discovery"]
 
 MOST_SHOWN = 20
 """PAGs that are printed; files and JSON have all of them."""
@@ -32,6 +33,36 @@ def format_p(p: float) -> str:
     if p < 1e-15:
         return "<1e-15"
     return f"{p:.4f}" if p >= 1e-4 else f"{p:.1e}"
+
+
+def changes_table(clients: Sequence[Client]) -> Table | None:
+    """What the sites' plans did, a row for each column, before and after; None if nothing was done. It is for the owners of the data.
+
+    >>> import polars as pl
+    >>> found = changes_table([Client("a", pl.DataFrame({"chol": [201.0, -9.0]}), harmonise={"chol": {"missing": [-9]}})])
+    >>> [list(column.cells) for column in found.columns]
+    [['a'], ['chol'], ["'-9' made missing (1)"], ['-9 – 96 – 201'], ['201 – 201 – 201, 1 missing']]
+    """
+    table = Table(title="Changed by plans (numbers: least – median – greatest)", title_justify="left")
+    for heading in ("site", "column", "done (values)", "before", "after"):
+        table.add_column(heading)
+    for client in clients:
+        by_column: dict[str, list[Change]] = {}
+        for change in client.changes:
+            by_column.setdefault(change.column, []).append(change)
+        for number, (column, changes) in enumerate(by_column.items()):
+            done = "; ".join(f"{one.words} ({one.rows})" if one.before or one.after else one.words for one in changes)
+            before = next((one.before for one in changes if one.before), None)
+            after = next((one.after for one in reversed(changes) if one.after), None)
+            cells = (client.name if number == 0 else "", column, done, _summed(before), _summed(after))
+            table.add_row(*map(escape, cells))
+        if by_column:
+            table.add_section()
+    return table if table.row_count else None
+
+
+def _summed(found: Summary | None) -> str:
+    return "" if found is None else found.said().replace(" (least, median, greatest)", "")
 
 
 def kinds_table(clients: Sequence[Client], names: Sequence[str]) -> Table:
@@ -94,9 +125,9 @@ def sentence(found: Diagnosis) -> str:
     """What is said on linear models, as a sentence of its own.
 
     >>> sentence(Diagnosis(80, 80, 12))
-    "In 12 of 80 tests the linear model does not hold: use method='residual'."
+    'In 12 of 80 tests the linear model does not hold: use --method residual.'
     """
-    words = str(found)
+    words = found.said("--method residual")
     return f"{words[0].upper()}{words[1:]}."
 
 

@@ -28,6 +28,10 @@ __all__ = [
 ]
 
 
+MOST_NAMED = 20
+"""Names that are listed where none is near."""
+
+
 class ReadError(DataError):
     """A file cannot be read as a table: a sentence, or what was found, with the ways out."""
 
@@ -115,7 +119,7 @@ def error_of(cause: type[ConsilienceError], *findings: Finding) -> ConsilienceEr
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """What to say after a name that is not known: the names that are nearest to it, or all of them.
+    """What to say after a name that is not known: the names that are nearest to it, or what there is.
 
     Parameters
     ----------
@@ -134,7 +138,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
     >>> nearest("Agee", ["age", "sex"]), nearest("x", ["age", "sex"])
     (" Did you mean 'age'?", ' It has: age, sex.')
     """
-    known = list(known)
+    known = [str(one) for one in known]
     lower = {one.strip().casefold(): one for one in known}
-    close = [lower[one] for one in get_close_matches(name.strip().casefold(), lower, n=3, cutoff=0.7)]
-    return f" Did you mean {' or '.join(repr(one) for one in close)}?" if close else f" It has: {', '.join(known)}."
+    close = [lower[one] for one in get_close_matches(name.strip().casefold(), lower, n=3, cutoff=0.6)]
+    if close:
+        return f" Did you mean {' or '.join(repr(one) for one in close)}?"
+    return f" It has: {', '.join(known[:MOST_NAMED])}{', …' if len(known) > MOST_NAMED else ''}."

@@ -13,6 +13,7 @@ from polars.testing import assert_frame_equal
 
 from consilience.data.errors import HarmoniseError
 from consilience.data.harmonise import Plan
+from consilience.data.sources.loaded import Loaded
 
 ROOT = Path(__file__).parents[3]
 
@@ -136,8 +137,8 @@ def test_what_cannot_be_done_is_an_error_that_names_the_values(values: list[Any]
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("columns.chol.unti = 'mg/dl'", "[columns.chol] has no key 'unti'. Near it is 'unit'."),
-        ("colums.chol.drop = true", "got 'colums'. Near it is 'columns'."),
+        ("columns.chol.unti = 'mg/dl'", "[columns.chol] has no key 'unti'. Did you mean 'unit'?"),
+        ("colums.chol.drop = true", "got 'colums'. Did you mean 'columns'?"),
         ("columns.chol = 3", "is a table of steps"),
         ("columns.chol.drop = 1", "drop of [columns.chol] is true or false"),
         ("columns.chol.range = [3]", "is two numbers"),
@@ -169,10 +170,10 @@ def test_a_file_that_is_wrong_names_the_entry(text: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("plan", "words"),
     [
-        ({"Age": {"drop": True}}, "names a column 'Age', which the table does not have. Near it is 'age'."),
+        ({"Age": {"drop": True}}, "names a column 'Age', which the table does not have. Did you mean 'age'?"),
         ({"age": {"rename": "sex"}}, "two columns would be called 'sex'"),
         ({"derived": {"age": "1"}}, "two columns would be called 'age'"),
-        ({"derived": {"x": "aeg + 1"}}, "There is no column 'aeg' here. Near it are 'age'"),
+        ({"derived": {"x": "aeg + 1"}}, "There is no column 'aeg' here. Did you mean 'age'"),
     ],
 )
 def test_a_plan_that_does_not_fit_the_table_is_an_error(plan: dict[str, Any], words: str) -> None:
@@ -226,3 +227,21 @@ def test_the_example_of_the_documentation_is_a_plan(tmp_path: Path) -> None:
     assert plan.levels == {"sex": ("female", "male"), "risk": ("low", "high")}
     assert plan.units == {"chol": ("mmol/l", "cholesterol")}
     assert len(plan.lines()) == 8
+
+
+def test_a_column_may_be_given_the_name_of_one_that_is_dropped() -> None:
+    frame = pl.DataFrame({"age": [700, 800], "age_years": [61, 70], "sex": ["m", "f"]})
+    steps = {"age": {"drop": True}, "age_years": {"rename": "age"}}
+    found = Plan.of({"columns": steps, "derived": {"old": "age > 65"}}).apply(frame)
+    assert found.frame.to_dict(as_series=False) == {"age": [61, 70], "sex": ["m", "f"], "old": [False, True]}
+    assert [(change.column, change.step) for change in found.changes] == [("age_years", "rename"), ("old", "derived"), ("age", "drop")]
+    said = Plan.of(steps).applied(Loaded(frame, emptied={"age": {"-9": 3}, "age_years": {"k.A.": 1}})).loaded
+    assert said.emptied == {"age": {"k.A.": 1}}  # of the one that is there
+
+
+def test_two_columns_are_not_given_the_name_of_one_that_is_dropped() -> None:
+    frame = pl.DataFrame({"a": [1], "b": [2], "c": [3]})
+    with pytest.raises(HarmoniseError, match="'a' is given twice"):
+        Plan.of({"a": {"drop": True}, "b": {"rename": "a"}, "c": {"rename": "a"}}).apply(frame)
+    swapped = Plan.of({"a": {"drop": True, "rename": "b"}, "b": {"rename": "a"}}).apply(frame).frame
+    assert swapped.to_dict(as_series=False) == {"a": [2], "c": [3]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ def verdict(values: Any, name: str = "S", **options: Any) -> Verdict:
         ("", [4, 5, 6], "excluded", "identifier"),
         ("visit", [f"{1 + i % 28}.03.2021" for i in range(90)], "excluded", "date"),
         ("visit", [20210301 + i % 28 for i in range(90)], "excluded", "date"),
+        ("onset", [f"19{49 + i % 5}-{1 + i % 12:02}" for i in range(90)], "excluded", "date"),
         ("chol", [0] * 5 + list(range(150, 240)), "doubtful", "missing-code"),
         ("age", [-9, -9, *range(20, 90)], "doubtful", "missing-code"),
         ("age", [99.0] * 9 + [20.5 + i / 2 for i in range(90)], "doubtful", "missing-code"),
@@ -59,6 +61,9 @@ def test_what_was_read_wrongly_is_refused_left_out_or_doubted(name: str, values:
         ([0] * 40 + [5 * i for i in range(20)], "continuous"),
         (RNG.normal(size=200).tolist(), "continuous"),
         ([0, 1, 2, 3] * 9, "ordinal"),
+        ([0.0] * 9 + [5.4 + 0.7 * i for i in range(50)] + [30.5, 31.5] * 30, "continuous"),  # a percentage that goes on to 0
+        ([round(math.log(1 + i % 13), 6) for i in range(200)], "continuous"),  # logarithms, of 1, too
+        ([0.0] * 30 + (50.0 * RNG.gamma(3, 1, 3000)).tolist(), "continuous"),
         (["20-29", "30-39", "40-49"] * 9, "multinomial"),
         (["<5", ">5"] * 9, "multinomial"),
     ],
@@ -66,6 +71,16 @@ def test_what_was_read_wrongly_is_refused_left_out_or_doubted(name: str, values:
 def test_ordinary_columns_are_sure(values: list[Any], kind: str) -> None:
     found = verdict(values)
     assert (found.standing, str(found.kind)) == (Standing.SURE, kind)
+
+
+@pytest.mark.parametrize("rows", [90, 3000])
+def test_a_range_that_is_proposed_is_that_of_the_other_values(rows: int) -> None:
+    """Where all values are counted, and where they are too many."""
+    values = [150.5 + 90 * i / (rows - 1) for i in range(rows)]
+    (zeros,) = verdict([0.0] * (rows // 10) + values).findings
+    assert (zeros.code, zeros.remedies[0].value) == ("missing-code", "150.5, 240.5")
+    (far,) = verdict([2_050_000.0, *values]).findings
+    assert (far.code, far.remedies[0].value) == ("outlier", "150.5, 240.5")
 
 
 def test_what_is_declared_or_asked_for_wins_over_a_guess_but_not_over_what_cannot_be() -> None:

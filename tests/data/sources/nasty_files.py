@@ -8,6 +8,7 @@ from tests.data.sources.nasty import AGES, GOOD, MARKERS, ROWS, SEXES, Nasty, ce
 
 FIRST = tuple(AGES[:3])
 GERMAN = swapped(cells(marker=[1000 + m for m in MARKERS]), ".", ",")
+REFUSED_PAGE = "an error that shows a word in each code page"
 LARGE = [12_345.67 + 1_000 * i for i in range(ROWS)]
 
 
@@ -45,6 +46,48 @@ FILES = (
         written(cells(Größe=["klein", "groß"] * (ROWS // 2)), ";").encode("cp1252"),
         "read, the encoding said",
         Größe="multinomial",
+    ),
+    read(
+        "french.csv",
+        "Windows-1252 in French, with œ, è and ê",
+        written(cells(état=["œdème", "même", "très sévère", "fièvre"] * (ROWS // 4)), ";").encode("cp1252"),
+        "read, the encoding said",
+        état="multinomial",
+    ),
+    none(
+        "polish.csv",
+        "Windows-1250, Central European: 'kobieta' and 'mężczyzna'",
+        written(cells(sex=["kobieta", "mężczyzna"] * (ROWS // 2)), ";").encode("cp1250"),
+        "'mężczyzna' in windows-1250",
+        REFUSED_PAGE,
+    ),
+    none(
+        "czech.csv",
+        "Windows-1250 without a sign that Windows-1252 does not have: 'léčba'",
+        written(cells(arm=["léčba", "kontrola"] * (ROWS // 2)), ";").encode("cp1250"),
+        "'léčba' in windows-1250",
+        REFUSED_PAGE,
+    ),
+    none(
+        "russian.csv",
+        "Windows-1251, Cyrillic: 'да' and 'нет'",
+        written(cells(smoker=["да", "нет"] * (ROWS // 2)), ";").encode("cp1251"),
+        "'да' in windows-1251",
+        REFUSED_PAGE,
+    ),
+    none(
+        "turkish.csv",
+        "Windows-1254: 'kadın' and 'erkek'",
+        written(cells(sex=["kadın", "erkek"] * (ROWS // 2)), ";").encode("cp1254"),
+        "'kadın' in windows-1254",
+        REFUSED_PAGE,
+    ),
+    none(
+        "dos.csv",
+        "DOS' cp850 with umlauts",
+        written(cells(sex=["männlich", "weiblich"] * (ROWS // 2)), ";").encode("cp850"),
+        "'männlich' in cp850",
+        REFUSED_PAGE,
     ),
     read("sep.csv", "a first line 'sep=;'", b"sep=;\r\n" + written(GERMAN, ";", "\r\n").encode(), "read without that line"),
     read("crlf.csv", "line ends of Windows", written(cells(), end="\r\n").encode(), "read"),
@@ -121,6 +164,14 @@ FILES = (
         **{"^a.*$": "continuous", "*": "continuous"},
     ),
     none("twice.csv", "two columns of one name", plain([["age", "age"], ["1", "2"]]), "two columns named"),
+    Nasty(
+        "no-header.csv",
+        "no names above the rows",
+        plain(cells()[1:]),
+        "read, with the doubt said",
+        {str(AGES[0]): "continuous", str(MARKERS[0]): "continuous", SEXES[0]: "multinomial"},
+    ),
+    none("r.txt", "spaces, and a name before each row, as R writes", b"age sex\n1 61 m\n2 70 f\n3 55 f\n", "separated by spaces"),
     none("ragged.csv", "a row with more fields than the header", plain(cells()) + b"1,2,male,4,5\n", str(ROWS + 2)),
     none(
         "short.csv",

@@ -12,7 +12,9 @@ import polars as pl
 import pyreadstat
 import xlsxwriter
 
-__all__ = ["WRITERS", "excel", "hospital"]
+__all__ = ["REFERENCE", "WRITERS", "excel", "hospital"]
+
+REFERENCE = Path(__file__).parents[2] / "reference" / "data"
 
 
 def hospital(rows: int = 60, shift: int = 0) -> pl.DataFrame:
@@ -69,6 +71,11 @@ def _xpt(frame: pl.DataFrame, path: Path) -> Path:
     path = path.with_suffix(".xpt")
     pyreadstat.write_xport(frame.to_pandas(), str(path), file_format_version=8)
     return path
+
+
+def _sas(frame: pl.DataFrame, path: Path) -> Path:
+    """No Python package writes these files; R wrote two of them (tests/reference/sas.R)."""
+    return REFERENCE / f"hospital-{frame.height}.sas7bdat"
 
 
 def _duckdb(frame: pl.DataFrame, path: Path) -> Path:
@@ -134,6 +141,7 @@ WRITERS = {
     "spss": _sav,
     "stata": _dta,
     "sas transport": _xpt,
+    "sas": _sas,
     "duckdb": _duckdb,
     "sqlite": _sqlite,
 }

@@ -12,6 +12,7 @@ import pytest
 from consilience.data.errors import ReadError
 from consilience.data.sources import Reading, load
 from tests.data.sources.postgres import PASSWORD, Postgres
+from tests.data.sources.proxy import cut_after
 
 OMOP = Path(__file__).parents[3] / "examples" / "omop.sql"
 pytestmark = pytest.mark.slow
@@ -124,6 +125,17 @@ def test_a_connection_lost_in_the_middle_gives_no_half_table(postgres: Postgres)
     ended = "SELECT x, repeat('a', 100) AS y, CASE WHEN x = 50000 THEN pg_terminate_backend(pg_backend_pid()) END AS z"
     said = refusal(postgres.address(), f"{ended} FROM generate_series(1, 100000) AS x")
     assert "was ended by the database; nothing of it is used" in said
+
+
+@pytest.mark.parametrize("how", ["end", "reset"])
+@pytest.mark.parametrize("answer", [200_000, 5_000_000])
+def test_a_line_that_is_cut_in_the_middle_of_an_answer_gives_no_half_table(postgres: Postgres, answer: int, how: str) -> None:
+    """Between program and database, as a firewall or a train does it: the database itself goes on."""
+    query = "SELECT x, repeat('a', 100) AS y FROM generate_series(1, 100000) AS x"
+    with cut_after(answer, postgres.port, how) as port:
+        said = refusal(f"postgresql://owner@127.0.0.1:{port}/postgres?sslmode=disable", query)
+    assert "was lost while rows were read; nothing of it is used. Try again." in said
+    assert ask(postgres.address(), query).height == 100_000
 
 
 def test_the_example_for_omop_gives_one_row_a_person(postgres: Postgres) -> None:

@@ -13,7 +13,8 @@ import pytest
 import statsmodels.api as sm
 
 from consilience.data.errors import ReadError
-from consilience.data.sources import Loaded, Reading, load, load_bytes
+from consilience.data.sources import Loaded, Reading, load, load_bytes, spss_size
+from tests.data.sources.tables import REFERENCE
 
 
 def sav(folder: Path, columns: dict[str, list[object]], **more: object) -> Loaded:
@@ -82,6 +83,28 @@ def test_dates_are_dates(tmp_path: Path) -> None:
         assert (found["born"].dtype, found["seen"].dtype.base_type()) == (pl.Date, pl.Datetime), suffix
 
 
+def test_a_file_of_sas_is_read_as_the_others_are() -> None:
+    """R wrote it (tests/reference/sas.R): numbers, text, dates, gaps, letters that say why a value is missing, and a label."""
+    found = load(REFERENCE / "all-kinds.sas7bdat", "here")
+    assert found.frame.schema == {
+        "age": pl.Float64,
+        "visits": pl.Int64,
+        "ward": pl.String,
+        "town": pl.String,
+        "born": pl.Date,
+        "seen": pl.Datetime("us"),
+        "dose": pl.Float64,
+        "grade": pl.Int64,
+    }
+    assert found.frame.rows() == [
+        (61.5, 1, "A 1", "Münster", dt.date(1961, 5, 4), dt.datetime(2020, 1, 2, 3, 4, 5), None, 1),
+        (None, 2, None, "Łódź", None, None, 1.5, 2),
+        (70.0, 3, "B", "Köln", dt.date(1970, 1, 1), dt.datetime(2020, 1, 2), None, None),
+    ]
+    assert (found.about, found.emptied, found.levels) == (("SAS",), {"dose": {".A": 1, ".Z": 1}}, {})
+    assert load_bytes((REFERENCE / "all-kinds.sas7bdat").read_bytes(), "site.SAS7BDAT", "here").frame.equals(found.frame)
+
+
 def test_months_and_quarters_of_stata_are_dates(tmp_path: Path) -> None:
     path = tmp_path / "site.dta"
     pyreadstat.write_dta(pd.DataFrame({"m": [-1, 0, 13], "q": [0, 1, 5]}), str(path), variable_format={"m": "%tm", "q": "%tq"})
@@ -125,9 +148,36 @@ def test_a_broken_file_is_an_error_in_words(suffix: str, content: bytes) -> None
         load_bytes(content, f"site{suffix}", "here", Reading())
 
 
+@pytest.mark.parametrize("rows_known", [True, False])
+def test_a_packed_file_of_spss_that_stands_for_too_much_is_refused_before_it_is_unpacked(
+    rows_known: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A few kilobytes of zeros; a header need not say how many rows there are."""
+    path = tmp_path / "site.zsav"
+    pyreadstat.write_sav(pd.DataFrame({"x": np.zeros(30_000), "y": np.zeros(30_000)}), str(path), compress=True)
+    content = bytearray(path.read_bytes())
+    assert len(content) < 5_000
+    if not rows_known:
+        content[80:84] = (-1).to_bytes(4, "little", signed=True)
+    path.write_bytes(content)
+    assert load(path, "here").frame.shape == (30_000, 2)
+    monkeypatch.setattr(spss_size, "MOST_CELLS", 50_000)
+    monkeypatch.setattr(pyreadstat, "read_sav", None)
+    for source in (path, bytes(content)):
+        with pytest.raises(ReadError, match=r"site\.zsav' has (60,000|240,000) values, and at most 50,000 are read"):
+            load(source, "here") if isinstance(source, Path) else load_bytes(source, "site.zsav", "here")
+
+
 @pytest.mark.parametrize("suffix", [".sav", ".dta"])
 def test_half_a_file_is_an_error_and_not_half_a_table(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"site{suffix}"
     (pyreadstat.write_sav if suffix == ".sav" else pyreadstat.write_dta)(pd.DataFrame({"x": np.arange(5000.0) + 0.5}), str(path))
     with pytest.raises(ReadError):
         load_bytes(path.read_bytes()[:-15000], path.name, "here")
+
+
+@pytest.mark.parametrize("kept", [1, 6000, 12000, 16000, 16383])
+def test_a_part_of_a_file_of_sas_is_an_error_and_not_a_part_of_a_table(kept: int) -> None:
+    whole = (REFERENCE / "hospital-60.sas7bdat").read_bytes()
+    with pytest.raises(ReadError, match=r"site\.sas7bdat"):
+        load_bytes(whole[:kept], "site.sas7bdat", "here")

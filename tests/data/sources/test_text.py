@@ -180,3 +180,20 @@ def test_a_value_that_decides_may_come_late(tmp_path: Path, late: str, dtype: pl
     assert_frame_equal(found.frame.select("A"), whole.column.to_frame())
     assert found.emptied.get("A", {}) == whole.emptied
     assert found.findings == whole.findings
+
+
+@pytest.mark.parametrize(
+    ("text", "doubted"),
+    [
+        ("61.5,m,1\n70.1,f,2\n", True),
+        ("0.1;0.2\n1;2\n", True),
+        ("1.5e2\n3\n4\n", True),
+        ("2019,2020,2021\n1,2,3\n", False),
+        ("0,1,2\n5,6,7\n", False),
+        ("age,2\n5,6\n", False),
+        ("m,f\na,b\n", False),
+    ],
+)
+def test_a_first_line_that_is_a_row_is_said(text: str, doubted: bool) -> None:
+    found = [finding for finding in read(text.encode()).findings if finding.code == "no-header"]
+    assert [finding.grade for finding in found] == ([Grade.DOUBTFUL] if doubted else [])

@@ -98,6 +98,8 @@ class ColumnFacts:
         The most frequent values as level labels, with their rows, the most frequent first; every value there is, if ``listed``.
     low, high, lower, median, upper, mean : float or None
         Of numbers: the smallest and the largest, the quartiles, the mean; over finite values.
+    inner : pair of float or None
+        Of numbers: the smallest and the largest of those that are no usual code for "missing" and not far out.
     whole : bool
         Numbers without a fraction, of whichever type.
     consecutive : bool
@@ -135,6 +137,7 @@ class ColumnFacts:
     median: float | None = None
     upper: float | None = None
     mean: float | None = None
+    inner: tuple[float, float] | None = None
     whole: bool = False
     consecutive: bool = False
     infinite: int = 0

@@ -7,7 +7,7 @@ there are few, and asks what only some columns need. The third looks at text tha
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from consilience.data.facts.column import ColumnFacts, Holds, TextFacts
 from consilience.data.facts.patterns import CODES, LOOKS, look, look_at, unit_at, unit_word
 from consilience.data.kinds import level_label
 
-__all__ = ["facts_of"]
+__all__ = ["FAR_OUT", "facts_of"]
 
 LISTED = 1000
 """Values are counted one by one where not more than this differ: more are no levels of anything."""
@@ -30,6 +30,9 @@ ABOUT = 1.1
 """How far an estimate of the number of different values may be off."""
 QUARTILES = (0.25, 0.5, 0.75)
 NO_QUARTILES = (None, None, None)
+FAR_OUT = 25.0
+"""Widths of the middle half beyond its ends where a number is far out. A normal law goes to 3 in a million rows, and skewed ones as
+laboratories have them to some ten: what is further is a slip, a code or another unit more often than a patient."""
 FIRST_DAY, LAST_DAY = 19000101, 21001231
 ODD = 8
 """Values named as examples."""
@@ -107,12 +110,13 @@ def _first(place: str, holds: Holds, dtype: pl.DataType) -> Iterable[pl.Expr]:
         yield values.str.len_chars().mean().alias(f"{place} length")
     if not holds.is_number:
         return
-    finite = values.cast(pl.Float64)
     if holds is Holds.DECIMAL:
-        finite = pl.when(finite.is_finite()).then(finite)
-        yield values.is_infinite().sum().alias(f"{place} infinite")
-        yield (finite == finite.round()).all().alias(f"{place} whole")
-    yield from (getattr(finite, name)().alias(f"{place} {name}") for name in ("min", "max", "mean"))
+        yield (values == values.floor()).all().alias(f"{place} whole")
+    yield from _ends(place, values.cast(pl.Float64))
+
+
+def _ends(place: str, numbers: pl.Expr) -> Iterable[pl.Expr]:
+    yield from (getattr(numbers, name)().alias(f"{place} {name}") for name in ("min", "max", "mean"))
 
 
 def _second(place: str, holds: Holds, first: dict[str, Any]) -> Iterable[pl.Expr]:
@@ -121,6 +125,9 @@ def _second(place: str, holds: Holds, first: dict[str, Any]) -> Iterable[pl.Expr
         return
     values = _present(place, holds).drop_nulls()
     low, high = first.get(f"{place} min"), first.get(f"{place} max")
+    if low is not None and high is not None and not np.isfinite([low, high]).all():  # rarely: then of the finite ones
+        yield values.is_infinite().sum().alias(f"{place} infinite")
+        yield from _ends(place, values.filter(values.is_finite()))
     if holds is Holds.WHOLE and low is not None and high is not None and FIRST_DAY <= low <= high <= LAST_DAY:
         yield ((values // 100 % 100).is_between(1, 12) & (values % 100).is_between(1, 31)).sum().alias(f"{place} calendar")
     if about <= ABOUT * LISTED:
@@ -130,18 +137,47 @@ def _second(place: str, holds: Holds, first: dict[str, Any]) -> Iterable[pl.Expr
     if rows <= EXACT_ROWS and about * ABOUT >= 0.5 * rows and (holds is not Holds.DECIMAL or first[f"{place} whole"]):
         yield values.n_unique().alias(f"{place} distinct")
     if low is not None and high is not None:
-        yield values.cast(pl.Float64).filter(values.is_finite()).quantile(list(QUARTILES), "linear").alias(f"{place} quartiles")
+        yield values.map_batches(_quartiles_of, pl.List(pl.Float64), returns_scalar=True).alias(f"{place} quartiles")
         yield from ((values == code).sum().alias(f"{place} {code:g}") for code in CODES if low <= code <= high)
 
 
+def _quartiles_of(values: pl.Series) -> pl.Series:
+    """The quartiles of the finite ones. Side by side and one at a time: in parts, or asked for all three, polars would sort all values."""
+    numbers = values.cast(pl.Float64).drop_nulls().rechunk()
+    if numbers.is_infinite().any():
+        numbers = numbers.filter(numbers.is_finite())
+    return pl.Series([[numbers.quantile(q, "linear") for q in QUARTILES]], dtype=pl.List(pl.Float64))
+
+
 def _third(place: str, holds: Holds, first: dict[str, Any], second: dict[str, Any]) -> Iterable[pl.Expr]:
-    if holds is not Holds.TEXT or not first.get(f"{place} about") or f"{place} counts" in second:
+    if not first.get(f"{place} about") or f"{place} counts" in second:
+        return
+    if holds.is_number and (quartiles := second.get(f"{place} quartiles")):
+        found = first | second
+        low, high = found[f"{place} min"], found[f"{place} max"]
+        if low is not None and _inside(low, high, quartiles) != (low, high):
+            numbers, (least, most) = _present(place, holds).cast(pl.Float64), _fence(quartiles)
+            kept = numbers.filter(~numbers.is_in(CODES) & numbers.is_between(least, most))
+            yield pl.concat_list(kept.min(), kept.max()).alias(f"{place} inner")
+    if holds is not Holds.TEXT:
         return
     values = pl.col(place).cast(pl.String).drop_nulls().str.strip_chars()
     fits = look(values)
     yield from (found.sum().alias(f"{place} {name}") for name, found in fits.items())
     yield values.filter(~fits["numbers"]).head(100 * ODD).implode().alias(f"{place} odd")
     yield unit_word(values.head(100 * ODD)).implode().alias(f"{place} unit words")
+
+
+def _fence(quartiles: Sequence[float]) -> tuple[float, float]:
+    """From where to where numbers are not far out."""
+    width = FAR_OUT * (quartiles[2] - quartiles[0]) or np.inf
+    return quartiles[0] - width, quartiles[2] + width
+
+
+def _inside(low: float, high: float, quartiles: Sequence[float]) -> tuple[float, float] | None:
+    """The smallest and the largest number, if neither is a usual code nor far out."""
+    least, most = _fence(quartiles)
+    return (low, high) if least <= low <= high <= most and low not in CODES and high not in CODES else None
 
 
 def _facts(name: str, found: _Found, holds: Holds, dtype: pl.DataType) -> ColumnFacts:
@@ -165,6 +201,7 @@ def _facts(name: str, found: _Found, holds: Holds, dtype: pl.DataType) -> Column
         median=median,
         upper=upper,
         mean=found("mean"),
+        inner=_inner(top, found, (lower, median, upper)),
         whole=whole,
         consecutive=whole and distinct == rows - missing == high - low + 1,
         infinite=found("infinite", 0),
@@ -196,6 +233,20 @@ def _quartiles(top: tuple[tuple[str, int], ...]) -> tuple[float | None, ...]:
     at = np.array(QUARTILES) * (ends[-1] - 1)
     below, above = (numbers[np.searchsorted(ends, place, side="right")] for place in (np.floor(at), np.ceil(at)))
     return tuple((below + (at - np.floor(at)) * (above - below)).tolist())
+
+
+def _inner(top: tuple[tuple[str, int], ...], found: _Found, quartiles: Sequence[float | None]) -> tuple[float, float] | None:
+    """The ends of what is no usual code and not far out."""
+    low, high = found("min"), found("max")
+    known = [quartile for quartile in quartiles if quartile is not None]
+    if low is None or not known:
+        return None
+    if not top:
+        ends = found("inner", (low, high))
+        return None if ends[0] is None else (ends[0], ends[1])
+    least, most = _fence(known)
+    kept = [number for label, _ in top if least <= (number := float(label)) <= most and number not in CODES]
+    return (min(kept), max(kept)) if kept else None
 
 
 def _spikes(found: _Found, top: tuple[tuple[str, int], ...]) -> tuple[tuple[float, int], ...]:

@@ -6,6 +6,8 @@ import re
 
 import polars as pl
 
+from consilience.data.numerals import COMMAS, PLAIN
+
 __all__ = ["CODES", "LOOKS", "look", "look_at", "unit_at", "unit_word"]
 
 CODES = (
@@ -18,19 +20,17 @@ CODES = (
 )
 """Numbers that stand for "missing" in some code book: 0, -1, -9, and runs of sevens, eights and nines of either sign."""
 
-# digits behind a zero are a code, as reading has it
-_NUMBER = r"^[+-]?((0|[1-9]\d*)\.?\d*|\.\d+)([eE][+-]?\d+)?$"
-_COMMA = r"^[+-]?(\d+,\d+|\d{1,3}(,\d{3})+(\.\d+)?|\d{1,3}(\.\d{3})+,\d+|,\d+)$"
 _DATE = (
     r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})|\d{1,2}[. -]+[A-Za-zä]{3,9}\.?[ -]\d{2,4})"
     r"([T ]+\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?\s*(Z|[+-]\d{2}:?\d{2})?)?$"
     r"|^\d{1,2}:\d{2}(:\d{2})?$"
+    r"|^(18|19|20|21)\d{2}[-/](0[1-9]|1[0-2])$"  # a month
 )
 _BOUND = r"^(<|>|≤|≥|<=|>=|~|≈)\s*[+-]?\d+([.,]\d+)?$"
 # a word of letters and of what stands in units; what begins with a digit is no unit, so that "12A34" is a code and no quantity
 _UNIT = r"^[+-]?\d+(?:[.,]\d+)?\s*([A-Za-zµμ%°‰][A-Za-zµμ%°‰²³/^*. ()]*(?:/[A-Za-zµμ0-9.,²³^]+)?)$"
 
-LOOKS = {"numbers": _NUMBER, "commas": _COMMA, "dates": _DATE, "units": _UNIT, "bounds": _BOUND}
+LOOKS = {"numbers": f"^{PLAIN}$", "commas": f"^{COMMAS}$", "dates": _DATE, "units": _UNIT, "bounds": _BOUND}
 """Patterns by what they are; every value fits one of them, or none, and is a word. Both of Python's and of polars' dialect."""
 _COMPILED = {name: re.compile(pattern) for name, pattern in LOOKS.items()}
 

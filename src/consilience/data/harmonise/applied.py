@@ -57,7 +57,7 @@ def after(plan: Plan, loaded: Loaded, owner: str) -> Applied:
             frozenset(_by_new_names(dict.fromkeys(loaded.ordered, True), columns)),
             _by_new_names(loaded.levels, columns),
             loaded.about,
-            {(columns[name].final if name in columns else name): words for name, words in loaded.emptied.items()},
+            _by_final(loaded.emptied, columns),
             (*findings, *done.findings),
         ),
         plan,
@@ -67,7 +67,11 @@ def after(plan: Plan, loaded: Loaded, owner: str) -> Applied:
 
 def _by_new_names(said: Mapping[str, Value], columns: Mapping[str, ColumnPlan]) -> dict[str, Value]:
     """What was said of levels and their order; of those that were recoded it is no longer true."""
-    kept = {name: value for name, value in said.items() if name not in columns or not (columns[name].recode or columns[name].drop)}
+    return _by_final({name: value for name, value in said.items() if name not in columns or not columns[name].recode}, columns)
+
+
+def _by_final(said: Mapping[str, Value], columns: Mapping[str, ColumnPlan]) -> dict[str, Value]:
+    kept = {name: value for name, value in said.items() if name not in columns or not columns[name].drop}
     return {(columns[name].final if name in columns else name): value for name, value in kept.items()}
 
 

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any, Generic, TypeVar
 
 import polars as pl
 
-from consilience.data.errors import HarmoniseError
+from consilience.data.errors import HarmoniseError, nearest
 from consilience.data.finding import Finding, Grade, Remedy, Step
 from consilience.data.harmonise.changes import Change, change_of, measures
-from consilience.data.harmonise.columns import ColumnPlan, nearest
+from consilience.data.harmonise.columns import ColumnPlan
 from consilience.data.harmonise.derived import Derived
-from consilience.data.harmonise.stages import Stage, Way, way_of
-from consilience.data.harmonise.texts import PLAIN_NUMBER
+from consilience.data.harmonise.stages import Stage, Way, along, way_of
+from consilience.data.numerals import PLAIN
 
 __all__ = ["Frame", "Harmonised", "harmonise"]
 
 Frame = TypeVar("Frame", "pl.DataFrame", "pl.LazyFrame")  # in words: polars is not loaded before it is used
+FIRST = 1000
+"""Rows that are looked at first, where one that does not fit decides."""
 MANY = 0.5
 """A range that empties more than this share of a column's values is more likely wrong than the values."""
 
@@ -86,18 +87,18 @@ def harmonise(columns: Sequence[ColumnPlan], derived: Sequence[Derived], frame: 
         ways = [way_of(column, str(i), schema, lambda way: _all_numbers(lazy, way)) for i, column in enumerate(columns)]
     except HarmoniseError as error:
         raise HarmoniseError(f"{_at(owner)}{error}") from None
-    staged = reduce(lambda table, way: way.along(table), ways, lazy)
+    staged = along(lazy, ways)
     if isinstance(frame, pl.DataFrame):  # what is in memory is computed once, and looked at afterwards
         staged = staged.collect().lazy()
     changes, findings = _look(staged, ways, owner)
     lazy = staged.with_columns([way.now.alias(way.plan.name) for way in ways if way.stages]).select(list(schema))
-    lazy = lazy.rename({c.name: c.rename for c in columns if c.rename})
+    dropped = {c.name: _put_aside(c, columns) for c in columns if c.drop}
+    lazy = lazy.rename({c.name: dropped.get(c.name, c.final) for c in columns})
     changes += [Change(c.name, "rename", f"renamed {c.rename!r}") for c in columns if c.rename]
-    lazy, made = _derive(derived, lazy, owner)
+    lazy, made = _derive(derived, lazy, owner, held=isinstance(frame, pl.DataFrame))
     changes += made
-    dropped = [c for c in columns if c.drop]
-    lazy = lazy.drop([c.final for c in dropped])
-    changes += [Change(c.name, "drop", "left out") for c in dropped]
+    lazy = lazy.drop(list(dropped.values()))
+    changes += [Change(name, "drop", "left out") for name in dropped]
     result: Any = lazy.collect() if isinstance(frame, pl.DataFrame) else lazy
     return Harmonised(result, tuple(changes), findings)
 
@@ -110,9 +111,9 @@ def _check_columns(columns: Sequence[ColumnPlan], derived: Sequence[Derived], na
     for column in columns:
         if column.name not in names:
             raise HarmoniseError(
-                f"{_at(owner)}the plan names a column {column.name!r}, which the table does not have. {nearest(column.name, names)}"
+                f"{_at(owner)}the plan names a column {column.name!r}, which the table does not have.{nearest(column.name, names)}"
             )
-    renamed = {c.name: c.final for c in columns}
+    renamed = {c.name: _put_aside(c, columns) if c.drop else c.final for c in columns}
     after = [renamed.get(name, name) for name in names] + [d.name for d in derived]
     twice = sorted({name for name in after if after.count(name) > 1})
     if twice:
@@ -122,21 +123,35 @@ def _check_columns(columns: Sequence[ColumnPlan], derived: Sequence[Derived], na
         )
 
 
+def _put_aside(dropped: ColumnPlan, columns: Sequence[ColumnPlan]) -> str:
+    """What a column is called until it is dropped: as ever, for derived variables to use, unless another one is given its name."""
+    taken = any(other.rename == dropped.final for other in columns if other is not dropped)
+    return f"\x1fdropped {dropped.name}" if taken else dropped.final
+
+
 def _all_numbers(lazy: pl.LazyFrame, way: Way) -> bool:
     present = way.now.str.strip_chars().drop_nulls()
-    found = way.along(lazy).select(present.str.contains(PLAIN_NUMBER).all().alias("all"), present.len().alias("n")).collect()
-    return bool(found["all"][0]) and bool(found["n"][0])
+    asked = present.str.contains(f"^{PLAIN}$").all().alias("all"), present.len().alias("n")
+    for rows in (lazy.head(FIRST), lazy):  # what is no number is most often seen early
+        numbers, n = along(rows, [way]).select(asked).collect().row(0)
+        if not numbers:
+            return False
+    return bool(n)
 
 
 def _look(lazy: pl.LazyFrame, ways: list[Way], owner: str) -> tuple[list[Change], tuple[Finding, ...]]:
     """What would change, in one pass; an error for what cannot be read, of all columns at once."""
     stages = [(f"{i}.{j}", way, stage) for i, way in enumerate(ways) for j, stage in enumerate(way.stages)]
+    # what a column is before a stage is what it was after the one before
+    earlier = {f"{i}.{j}": f"{i}.{j - 1} after" for i, way in enumerate(ways) for j in range(1, len(way.stages))}
     if not stages:
         return [], ()
     asked: list[pl.Expr] = []
     for key, _, stage in stages:
-        asked += measures(key, stage.before, pl.col(stage.name), stage.changed, stage.dtypes)
-        asked += [count.alias(f"{key} of {level}") for level, count in stage.absent.items()]
+        asked += measures(key, stage.before, stage.after, stage.changed, stage.dtypes, summed=key in earlier)
+        if stage.recoded is not None:
+            levels = stage.recoded[0].unique()
+            asked.append(levels.filter(levels.is_in(stage.recoded[1])).implode().alias(f"{key} there"))
         if stage.unread is not None:
             asked += [
                 stage.unread.len().alias(f"{key} unread"),
@@ -150,7 +165,7 @@ def _look(lazy: pl.LazyFrame, ways: list[Way], owner: str) -> tuple[list[Change]
     ]
     if unread:
         raise HarmoniseError(_at(owner) + " ".join(unread))
-    changes = [change_of(way.plan.name, stage.step, stage.words, key, found) for key, way, stage in stages]
+    changes = [change_of(way.plan.name, stage.step, stage.words, key, found, earlier.get(key)) for key, way, stage in stages]
     return changes, tuple(_noticed(stages, changes, found))
 
 
@@ -165,7 +180,7 @@ def _unread(name: str, values: Iterable[str], count: int, words: str) -> str:
 def _noticed(stages: list[tuple[str, Way, Stage]], changes: list[Change], found: dict[str, Any]) -> Iterable[Finding]:
     for (key, way, stage), change in zip(stages, changes, strict=True):
         name = way.plan.name
-        absent = [level for level in stage.absent if not found[f"{key} of {level}"]]
+        absent = [] if stage.recoded is None else [level for level in stage.recoded[1] if level not in found[f"{key} there"]]
         if absent:
             words = f"{', '.join(map(repr, absent))} of {name!r} is to be recoded, and no row has it."
             yield Finding("recode-absent", Grade.NOTICE, words, (way.plan.final,))
@@ -175,7 +190,7 @@ def _noticed(stages: list[tuple[str, Way, Stage]], changes: list[Change], found:
             yield Finding("range-empties", Grade.DOUBTFUL, words, (way.plan.final,), remedies=(Remedy(Step.UNIT, name, "old -> new"),))
 
 
-def _derive(variables: Sequence[Derived], lazy: pl.LazyFrame, owner: str) -> tuple[pl.LazyFrame, list[Change]]:
+def _derive(variables: Sequence[Derived], lazy: pl.LazyFrame, owner: str, *, held: bool) -> tuple[pl.LazyFrame, list[Change]]:
     asked: list[pl.Expr] = []
     for derived in variables:
         schema = dict(lazy.collect_schema())
@@ -189,5 +204,7 @@ def _derive(variables: Sequence[Derived], lazy: pl.LazyFrame, owner: str) -> tup
         asked += measures(derived.name, None, value, value.is_not_null(), (None, dtype))
     if not asked:
         return lazy, []
+    if held:
+        lazy = lazy.collect().lazy()
     found = lazy.select(asked).collect().row(0, named=True)
     return lazy, [change_of(d.name, "derived", f"derived as {d.expression.text}", d.name, found) for d in variables]

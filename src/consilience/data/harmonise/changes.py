@@ -96,9 +96,18 @@ class Change:
 
 
 def measures(
-    key: str, before: pl.Expr | None, after: pl.Expr, changed: pl.Expr, dtypes: tuple[pl.DataType | None, pl.DataType]
+    key: str,
+    before: pl.Expr | None,
+    after: pl.Expr,
+    changed: pl.Expr,
+    dtypes: tuple[pl.DataType | None, pl.DataType],
+    *,
+    summed: bool = False,
 ) -> list[pl.Expr]:
-    """Sums over one pass of the table from which :func:`change_of` makes a change; ``key`` marks them as one step's."""
+    """Sums over one pass of the table from which :func:`change_of` makes a change; ``key`` marks them as one step's.
+
+    ``summed`` says that what the column was before is summed already, as what it was after an earlier step.
+    """
     found = [changed.sum().alias(f"{key} rows"), *_summary(f"{key} after", after, dtypes[1])]
     if before is not None and dtypes[0] is not None:
         # the first few, and only then as text: a million numbers take seconds to be written
@@ -106,7 +115,7 @@ def measures(
         found += [
             (changed & after.is_null()).sum().alias(f"{key} emptied"),
             *(side.implode().alias(f"{key} {what}") for side, what in zip(sides, ("olds", "news"), strict=True)),
-            *_summary(f"{key} before", before, dtypes[0]),
+            *([] if summed else _summary(f"{key} before", before, dtypes[0])),
         ]
     return found
 
@@ -118,15 +127,17 @@ def _shown(values: pl.Expr, dtype: pl.DataType) -> pl.Expr:
 def _summary(key: str, values: pl.Expr, dtype: pl.DataType) -> list[pl.Expr]:
     counts = [values.is_null().sum().alias(f"{key} missing"), values.count().alias(f"{key} present")]
     if dtype.is_numeric():
-        present = values.cast(pl.Float64).drop_nulls()
-        return [*counts, *(getattr(present, what)().alias(f"{key} {what}") for what in ("min", "median", "max"))]
-    labels = values.cast(pl.String).drop_nulls().alias("level")  # a column may be called "count", which the counts are
+        number = values.cast(pl.Float64).drop_nulls()  # polars finds a median much faster where there are no gaps
+        return [*counts, *(getattr(number, what)().alias(f"{key} {what}") for what in ("min", "median", "max"))]
+    # days and truths are counted as such: a million of them take long to be written
+    labels = values if dtype.is_temporal() or dtype == pl.Boolean else values.cast(pl.String)
+    labels = labels.drop_nulls().alias("level")  # a column may be called "count", which the counts are
     counted = labels.value_counts(sort=True).head(MOST_SHOWN)
     return [*counts, labels.n_unique().alias(f"{key} levels"), counted.implode().alias(f"{key} counts")]
 
 
-def change_of(column: str, step: str, words: str, key: str, found: dict[str, Any]) -> Change:
-    """The change that sums of :func:`measures` tell of."""
+def change_of(column: str, step: str, words: str, key: str, found: dict[str, Any], before: str | None = None) -> Change:
+    """The change that sums of :func:`measures` tell of; ``before`` is the key of the sums of what the column was, if not this step's."""
     pairs = dict.fromkeys(zip(found.get(f"{key} olds") or (), found.get(f"{key} news") or (), strict=True))
     examples = tuple((_plain(old), _plain(new)) for old, new in pairs)[:EXAMPLES]
     return Change(
@@ -135,7 +146,7 @@ def change_of(column: str, step: str, words: str, key: str, found: dict[str, Any
         words,
         int(found[f"{key} rows"] or 0),
         int(found.get(f"{key} emptied") or 0),
-        _read(f"{key} before", found),
+        _read(before or f"{key} before", found),
         _read(f"{key} after", found),
         examples,
     )
@@ -151,12 +162,17 @@ def _plain(text: str | None) -> str:
         return text
 
 
+def _level(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def _read(key: str, found: dict[str, Any]) -> Summary | None:
     if f"{key} missing" not in found:
         return None
     missing, present = int(found[f"{key} missing"]), int(found[f"{key} present"])
     if f"{key} levels" in found:
-        rows = tuple(sorted(((str(row["level"]), int(row["count"])) for row in found[f"{key} counts"]), key=lambda row: (-row[1], row[0])))
+        counted = ((_level(row["level"]), int(row["count"])) for row in found[f"{key} counts"])
+        rows = tuple(sorted(counted, key=lambda row: (-row[1], row[0])))
         return Summary(None, rows, int(found[f"{key} levels"]), missing, present)
     ends = tuple(found[f"{key} {what}"] for what in ("min", "median", "max"))
     return Summary(None if ends[0] is None else ends, (), 0, missing, present)

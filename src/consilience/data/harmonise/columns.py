@@ -6,31 +6,18 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from typing import Any
 
-from consilience.data.errors import HarmoniseError
+from consilience.data.errors import HarmoniseError, nearest
 from consilience.data.harmonise.analytes import find_analyte
 from consilience.data.harmonise.scales import unit_named
 from consilience.data.harmonise.units import Conversion, convert
 from consilience.data.kinds import as_kind, level_label
 from consilience.errors import OptionError
 
-__all__ = ["ColumnPlan", "Dated", "nearest", "read_column", "recoded"]
+__all__ = ["ColumnPlan", "Dated", "read_column", "recoded"]
 
 _DATE = re.compile(r"^(?:days since (?P<since>\d{4}-\d\d-\d\d)|age at (?P<at>.+)|(?P<year>year))$")
-
-
-def nearest(name: str, known: Any) -> str:
-    """A hint: the nearest known names, or all of them.
-
-    >>> nearest("chl", ["chol", "age"])
-    "Near it is 'chol'."
-    """
-    near = get_close_matches(name, list(known), 3, 0.5) or [n for n in known if str(n).casefold() == name.casefold()]
-    if near:
-        return f"Near it {'is' if len(near) == 1 else 'are'} {', '.join(map(repr, near))}."
-    return f"There are: {', '.join(list(known)[:20])}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +168,7 @@ def read_column(name: str, entry: Any) -> ColumnPlan:
         raise HarmoniseError(f"What is done with {name!r} is a table of steps, as in {{'drop': True}}; got {entry!r}.")
     for key in entry:
         if key not in _KEYS:
-            raise HarmoniseError(f"[columns.{name}] has no key {key!r}. {nearest(str(key), _KEYS)}")
+            raise HarmoniseError(f"[columns.{name}] has no key {key!r}.{nearest(str(key), _KEYS)}")
     read = {key: _READERS[key](name, key, value) for key, value in entry.items()}
     return _consistent(ColumnPlan(name=name, **read))
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from consilience.data.errors import HarmoniseError
-from consilience.data.harmonise.columns import nearest
+from consilience.data.errors import HarmoniseError, nearest
 from consilience.data.harmonise.expression import Expression
 from consilience.data.kinds import as_kind, level_label
 from consilience.errors import OptionError
@@ -45,7 +44,7 @@ def read_derived(name: str, entry: Any) -> Derived:
         )
     for key in entry:
         if key not in KEYS:
-            raise HarmoniseError(f"[derived.{name}] has no key {key!r}. {nearest(str(key), KEYS)}")
+            raise HarmoniseError(f"[derived.{name}] has no key {key!r}.{nearest(str(key), KEYS)}")
     levels = entry.get("levels", [])
     if not isinstance(levels, list | tuple) or not isinstance(entry.get("kind", ""), str):
         raise HarmoniseError(f"[derived.{name}] has a kind (text) and perhaps levels (a list); got {dict(entry)!r}.")

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from enum import StrEnum
 from functools import reduce
 
 import polars as pl
 
+from consilience.data.errors import nearest
 from consilience.data.harmonise.parsing import COMPARISONS, Node, columns_in, parse
 from consilience.data.harmonise.tokens import fault
 
@@ -151,9 +151,7 @@ class _Compiler:
 
     def _column(self, node: Node) -> _Typed:
         if node.value not in self._schema:
-            near = get_close_matches(node.value, self._schema, 3, 0.5)
-            hint = f"Near it are {', '.join(map(repr, near))}." if near else f"There are: {', '.join(list(self._schema)[:20])}."
-            raise fault(self._text, node.at, f"There is no column {node.value!r} here. {hint}")
+            raise fault(self._text, node.at, f"There is no column {node.value!r} here.{nearest(node.value, self._schema)}")
         dtype, column = self._schema[node.value], pl.col(node.value)
         if dtype.is_numeric():
             # floats throughout: integers overflow in silence, and a quotient of them is a float anyway

@@ -30,10 +30,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from consilience.data.errors import HarmoniseError
+from consilience.data.errors import HarmoniseError, nearest
 from consilience.data.harmonise.applied import Applied, after
 from consilience.data.harmonise.applying import Frame, Harmonised, harmonise
-from consilience.data.harmonise.columns import ColumnPlan, nearest, read_column, recoded
+from consilience.data.harmonise.columns import ColumnPlan, read_column, recoded
 from consilience.data.harmonise.derived import Derived, read_derived
 from consilience.data.sources.loaded import Loaded
 
@@ -113,7 +113,7 @@ class Plan:
         """A plan from the sections ``columns`` and ``derived``."""
         for key in content:
             if key not in TOP:
-                raise HarmoniseError(f"A site's file has the sections [columns.NAME] and [derived]; got {key!r}. {nearest(key, TOP)}")
+                raise HarmoniseError(f"A site's file has the sections [columns.NAME] and [derived]; got {key!r}.{nearest(key, TOP)}")
         columns, derived = (content.get(key, {}) for key in TOP)
         for key, entries in zip(TOP, (columns, derived), strict=True):
             if not isinstance(entries, Mapping):

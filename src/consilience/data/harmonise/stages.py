@@ -6,17 +6,18 @@ looked at in one pass over the table, and applied in another, so that the table 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from itertools import zip_longest
 
 import polars as pl
 
-from consilience.data.errors import HarmoniseError
-from consilience.data.harmonise.columns import ColumnPlan, Dated, nearest, recoded
-from consilience.data.harmonise.texts import MINUS, as_number, date_of, labels, read_number
+from consilience.data.errors import HarmoniseError, nearest
+from consilience.data.harmonise.columns import ColumnPlan, Dated, recoded
+from consilience.data.harmonise.texts import MINUS, as_number, date_of, finite, labels, read_number
 
-__all__ = ["Stage", "Way", "way_of"]
+__all__ = ["Stage", "Way", "along", "way_of"]
 
 DAYS_A_YEAR = 365.25
 DIGITS = 12
@@ -25,22 +26,21 @@ DIGITS = 12
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One step with one column: how its values are made, what they were, which change, and which could not be read.
+    """One step with one column: what its values were, what they are, which change, and which could not be read.
 
-    They are made into a column of their own, ``name``, from which the next stage goes on: written out, an expression in an expression in an
-    expression would be looked at dozens of times.
+    What they are is a column of its own, from which the next stage goes on: written out, an expression in an expression in an expression
+    would be looked at dozens of times.
     """
 
     step: str
     words: str
-    name: str
-    made: pl.Expr
     before: pl.Expr
+    after: pl.Expr
     changed: pl.Expr
     dtypes: tuple[pl.DataType, pl.DataType]
     unread: pl.Expr | None = None
-    absent: Mapping[str, pl.Expr] = field(default_factory=dict)
-    """By level that was to be recoded, how many rows have it."""
+    recoded: tuple[pl.Expr, tuple[str, ...]] | None = None
+    """The labels as they were, and those that were to be recoded."""
 
 
 @dataclass(slots=True)
@@ -52,18 +52,27 @@ class Way:
     now: pl.Expr
     dtype: pl.DataType
     stages: list[Stage] = field(default_factory=list)
+    steps: list[tuple[str, pl.Expr]] = field(default_factory=list)
+    """Columns that are made on the way, in their order: one for each stage, and what several expressions of a stage need."""
+
+    def made(self, value: pl.Expr) -> pl.Expr:
+        """A value as a column of its own, which is computed once, however many expressions ask for it."""
+        name = f"\x1f{self.key}.{len(self.steps)}"  # which no column is called
+        self.steps.append((name, value))
+        return pl.col(name)
 
     def add(self, step: str, words: str, after: pl.Expr, dtype: pl.DataType, changed: pl.Expr, **more: object) -> None:
         """Go one stage on."""
-        name = f"\x1f{self.key}.{len(self.stages)}"  # which no column is called
-        self.stages.append(Stage(step, words, name, after, self.now, changed, (self.dtype, dtype), **more))  # type: ignore[arg-type]
-        self.now, self.dtype = pl.col(name), dtype
+        before, self.now = self.now, self.made(after)
+        self.stages.append(Stage(step, words, before, self.now, changed, (self.dtype, dtype), **more))  # type: ignore[arg-type]
+        self.dtype = dtype
 
-    def along(self, lazy: pl.LazyFrame) -> pl.LazyFrame:
-        """The table with a column for each stage."""
-        for stage in self.stages:
-            lazy = lazy.with_columns(stage.made.alias(stage.name))
-        return lazy
+
+def along(lazy: pl.LazyFrame, ways: Iterable[Way]) -> pl.LazyFrame:
+    """The table with the columns of the ways: the first of every way side by side, then the second, and so on."""
+    for steps in zip_longest(*(way.steps for way in ways)):
+        lazy = lazy.with_columns([value.alias(name) for name, value in filter(None, steps)])
+    return lazy
 
 
 def way_of(plan: ColumnPlan, key: str, schema: Mapping[str, pl.DataType], all_numbers: Callable[[Way], bool]) -> Way:
@@ -116,7 +125,7 @@ def _missing(way: Way) -> None:
     else:
         text = way.now.cast(pl.String).str.strip_chars()
         hit = text.is_in(list(codes)) | text.cast(pl.Float64, strict=False).is_in(values).fill_null(value=False)
-    hit = hit.fill_null(value=False)
+    hit = way.made(hit.fill_null(value=False))
     way.add("missing", f"{', '.join(map(repr, codes))} made missing", pl.when(~hit).then(way.now), way.dtype, hit)
 
 
@@ -138,8 +147,8 @@ def _numbers(way: Way) -> None:
     if plan.decimal:
         other = "." if plan.decimal == "," else ","
         text = text.str.replace_all(f"[{other}\\s]", "").str.replace(plan.decimal, ".", literal=True)
-    text = text.str.replace_all(MINUS, "-")
-    number = as_number(text)
+    text = text.str.replace_many(MINUS)
+    number = way.made(finite(way.made(as_number(text))))
     behind = f" behind which {plan.strip!r} stands" if plan.strip else ""
     mark = f" with the decimal mark {plan.decimal!r}" if plan.decimal else ""
     words = f"text{behind}{mark} read as numbers"
@@ -157,9 +166,10 @@ def _dates(way: Way, schema: Mapping[str, pl.DataType]) -> None:
     dated = way.plan.dated
     if dated is None:
         return
-    value = date_of(way.now, way.dtype)
-    if value is None:
+    day = date_of(way.now, way.dtype)
+    if day is None:
         raise HarmoniseError(f"{way.plan.name!r} is to be read as dates, and has the type {way.dtype}. Take the date out of its plan.")
+    value = way.made(day)
     made, words, dtype = _from_date(value, dated, schema, way.plan.name)
     unread = way.now.filter(way.now.is_not_null() & value.is_null()).cast(pl.String)
     way.add("date", words, made, dtype, way.now.is_not_null(), unread=unread)
@@ -180,7 +190,7 @@ def _from_date(value: pl.Expr, dated: Dated, schema: Mapping[str, pl.DataType], 
         try:
             other = pl.lit(date.fromisoformat(dated.of))
         except ValueError:
-            raise HarmoniseError(f"There is no column {dated.of!r} for date of [columns.{name}]. {nearest(dated.of, schema)}") from None
+            raise HarmoniseError(f"There is no column {dated.of!r} for date of [columns.{name}].{nearest(dated.of, schema)}") from None
     if other is None:
         raise HarmoniseError(f"{dated.of!r} is no date; see date of [columns.{name}].")
     return (other - value).dt.total_days() / DAYS_A_YEAR, f"dates became ages in years at {dated.of}", pl.Float64()
@@ -190,12 +200,10 @@ def _recoded(way: Way) -> None:
     plan = way.plan
     if not plan.recode:
         return
-    label = labels(way.now, way.dtype)
+    label = way.made(labels(way.now, way.dtype))
     old, new = [pair[0] for pair in plan.recode], [pair[1] or None for pair in plan.recode]
-    hit = label.is_in(old).fill_null(value=False)
-    after = pl.when(hit).then(label.replace_strict(old, new, default=None, return_dtype=pl.String)).otherwise(label)
-    absent = {level: (label == level).sum() for level in old}
-    way.add("recode", f"levels: {recoded(plan)}", after, pl.String(), hit & after.ne_missing(label), absent=absent)
+    after = way.made(label.replace_strict(old, new, default=label, return_dtype=pl.String))
+    way.add("recode", f"levels: {recoded(plan)}", after, pl.String(), after.ne_missing(label), recoded=(label, tuple(old)))
 
 
 def _converted(way: Way) -> None:
@@ -221,5 +229,5 @@ def _ranged(way: Way) -> None:
     if not way.dtype.is_numeric():
         raise HarmoniseError(f"{plan.name!r} is given a range, and is no column of numbers. Take the range out of its plan.")
     low, high = plan.range
-    outside = (~way.now.is_between(low, high)).fill_null(value=False)
+    outside = way.made((~way.now.is_between(low, high)).fill_null(value=False))
     way.add("range", f"outside {low:g} to {high:g} made missing", pl.when(~outside).then(way.now), way.dtype, outside)

@@ -6,13 +6,9 @@ import math
 
 import polars as pl
 
-__all__ = ["MINUS", "NUMBER", "as_number", "date_of", "labels", "read_number"]
+__all__ = ["MINUS", "as_number", "date_of", "finite", "labels", "read_number"]
 
-NUMBER = r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$"
-"""A number with a point. What a cast would take besides, such as "inf" and "nan", is no measurement."""
-PLAIN_NUMBER = r"^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$"
-"""A number that is no code: "007" is one."""
-MINUS = "[\u2212\u2013]"
+MINUS = {"\u2212": "-", "\u2013": "-"}
 """What word processors make of a minus sign."""
 FORMATS = ("%Y-%m-%d", "%d.%m.%Y")
 """Days as text: the international way, and the German one. Day and month with a slash could be either, and are not guessed."""
@@ -32,9 +28,13 @@ def read_number(text: str) -> float | None:
 
 
 def as_number(text: pl.Expr) -> pl.Expr:
-    """Numbers of texts; missing where a text is none."""
-    trimmed = text.str.strip_chars()
-    return pl.when(trimmed.str.contains(NUMBER)).then(trimmed.cast(pl.Float64, strict=False))
+    """Numbers of texts; missing where a text is none, and not finite where it is "inf" or "nan"."""
+    return text.str.strip_chars().cast(pl.Float64, strict=False)
+
+
+def finite(number: pl.Expr) -> pl.Expr:
+    """Numbers that are finite: others are no measurements."""
+    return pl.when(number.is_finite()).then(number)
 
 
 def labels(values: pl.Expr, dtype: pl.DataType) -> pl.Expr:

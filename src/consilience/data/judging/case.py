@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from consilience.data.facts import ColumnFacts
 from consilience.data.finding import Finding, Grade, Remedy, Step
 
-__all__ = ["Case", "named"]
+__all__ = ["Case", "named", "seen"]
 
 NAMED = 4
 """Values that a message names."""
@@ -61,3 +61,15 @@ class Case:
     def remedy(self, step: Step, value: str = "") -> Remedy:
         """A way out for this column."""
         return Remedy(step, self.facts.name, value)
+
+
+def seen(case: Case) -> str:
+    """The range of the numbers that are neither codes nor far out, as a plan has it.
+
+    >>> from consilience.data.facts import facts_of
+    >>> import polars as pl
+    >>> seen(Case(facts_of(pl.DataFrame({"chol": [*range(180, 260), 0, 0, 99999]}))["chol"]))
+    '180, 259'
+    """
+    low, high = case.facts.inner or (case.facts.low, case.facts.high)
+    return f"{low:.15g}, {high:.15g}"

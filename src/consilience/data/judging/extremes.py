@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from consilience.data.facts.measure import FAR_OUT
 from consilience.data.finding import Finding, Grade, Step
-from consilience.data.judging.case import Case
+from consilience.data.judging.case import Case, seen
 from consilience.data.judging.limits import ENOUGH_ROWS
 
 __all__ = ["outlier"]
-
-WIDTHS = 25.0
-"""Widths of the middle half beyond which a number is named. A normal law goes to 3 in a million rows, and skewed ones as laboratories have
-them to some ten: what is further is a slip, a code or another unit more often than a patient."""
 
 
 def outlier(case: Case) -> Finding | None:
@@ -29,9 +26,9 @@ def outlier(case: Case) -> Finding | None:
     assert facts.lower is not None
     assert facts.upper is not None
     width = facts.upper - facts.lower
-    far = [end for end, gap in ((facts.low, facts.lower - facts.low), (facts.high, facts.high - facts.upper)) if gap > WIDTHS * width > 0]
+    far = [end for end, gap in ((facts.low, facts.lower - facts.low), (facts.high, facts.high - facts.upper)) if gap > FAR_OUT * width > 0]
     if not far:
         return None
     ends = " and ".join(f"{end:g}" for end in far)
     words = f"goes to {ends}, while half of its values lie between {facts.lower:g} and {facts.upper:g}: is that a slip, or another unit?"
-    return case.finding("outlier", Grade.NOTICE, words, case.remedy(Step.RANGE, "lowest, highest"))
+    return case.finding("outlier", Grade.NOTICE, words, case.remedy(Step.RANGE, seen(case)))

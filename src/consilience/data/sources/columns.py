@@ -162,14 +162,14 @@ def type_column(text: pl.Series, reading: Reading = _FOUND_OUT) -> TypedColumn:
     words, values = rest.filter(is_word(pl.col("value"))), rest.filter(~is_word(pl.col("value")))
     ways = fitting(values["value"], reading) if values.height else []
     if ways and (code := _code(values["value"])):
-        return _as_text(name, text, gone, (said_codes(name, code),))
+        return _as_text(name, text, gone, rest, (said_codes(name, code),))
     if len(ways) == 1 or (ways and ways[0] == Marks()):
         return _as_number(name, text, pl.concat([gone, words]), ways, values["value"], reading)
     if not rest.height:
         return TypedColumn(_emptied(text, gone).cast(pl.Int64, strict=False).alias(name), emptied=_counted(gone))
     given = Marks(reading.decimal, reading.thousands or "") if reading.decimal else None
     found = said_ambiguous(name, values["value"].head(3).to_list()) if ways else mostly_numbers(name, values, given)
-    return _as_text(name, text, gone, (found,) if found else ())
+    return _as_text(name, text, gone, rest, (found,) if found else ())
 
 
 def _counts(text: pl.Series) -> tuple[pl.Series, pl.DataFrame]:
@@ -209,13 +209,13 @@ def _as_number(name: str, text: pl.Series, gone: pl.DataFrame, ways: list[Marks]
     )
 
 
-def _as_text(name: str, text: pl.Series, gone: pl.DataFrame, findings: tuple[Finding, ...]) -> TypedColumn:
-    kept = _emptied(text, gone)
-    lower = kept.str.to_lowercase() if kept.head(100).drop_nulls().str.to_lowercase().is_in(list(_BOOLEANS)).all() else kept
-    if lower.drop_nulls().is_in(list(_BOOLEANS)).all():
-        return TypedColumn(lower.replace_strict(_BOOLEANS, return_dtype=pl.Boolean).alias(name), emptied=_counted(gone))
+def _as_text(name: str, text: pl.Series, gone: pl.DataFrame, rest: pl.DataFrame, findings: tuple[Finding, ...]) -> TypedColumn:
+    kept, values = _emptied(text, gone), rest["value"]
+    if values.head(100).str.to_lowercase().is_in(list(_BOOLEANS)).all() and values.str.to_lowercase().is_in(list(_BOOLEANS)).all():
+        truths = kept.str.to_lowercase().replace_strict(_BOOLEANS, return_dtype=pl.Boolean)
+        return TypedColumn(truths.alias(name), emptied=_counted(gone))
     # line ends within a field are those of the program that wrote the file, and no difference between two levels
-    if kept.str.contains("\r", literal=True).any():
+    if values.str.contains("\r", literal=True).any():
         kept = kept.str.replace_all("\r\n?", "\n")
     return TypedColumn(kept.alias(name), emptied=_counted(gone), findings=findings)
 

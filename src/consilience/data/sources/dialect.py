@@ -91,6 +91,8 @@ def dialect_of(sample: str, name: str, reading: Reading, *, whole: bool = True) 
     body = sample[preamble.end() :] if preamble else sample
     if not body.strip():
         raise EmptyDataError(f"{name!r} is empty; a header line and at least one row are needed.")
+    if body.lstrip()[:9].lower().startswith(("<!doctype", "<html", "<?xml")):
+        raise ReadError(f"{name!r} is a page (HTML or XML), and no table with a line for each row. Save the table itself, as CSV.")
     quote = _quote(body) if reading.quote is None else _one("quote", reading.quote)
     if reading.separator is not None:
         separator, why = _one("separator", reading.separator), "as given"
@@ -199,7 +201,8 @@ def _check_one_column(name: str, body: str, widths: dict[str, list[int]]) -> Non
                 f"first line should be the names of the columns. Take out what stands above them."
             )
     lines = [line.split() for line in body.splitlines() if line.strip()]
-    if len(lines) > 1 and len(lines[0]) > 1 and all(len(line) == len(lines[0]) for line in lines[:-1]):
+    rows = {len(line) for line in lines[1:-1] or lines[1:]}  # the last one may be cut off
+    if len(lines) > 1 and len(lines[0]) > 1 and rows in ({len(lines[0])}, {len(lines[0]) + 1}):  # R writes a name before each row
         words = f"{name!r} may be separated by spaces, or have one column: its first line is {body.splitlines()[0][:80]!r}."
         raise ReadError(
             Finding("separator", Grade.REFUSED, words, remedies=(Remedy(Step.SEPARATOR, value=" "), Remedy(Step.SEPARATOR, value=",")))

@@ -2,18 +2,21 @@
 
 A byte-order mark says it. Without one, text that is valid UTF-8 is UTF-8: no other encoding's words are, but by a chance that needs
 letters nobody writes together. What is left is Windows-1252, which holds Latin-1, unless a byte has no meaning in it, or stands for a sign
-within a word or for a letter that is a common one elsewhere: then it may be another code page, and none is taken.
+within a word or for a letter that is a common one elsewhere, or the words are none of a Western language
+(:mod:`~consilience.data.sources.codepages`): then it may be another code page, and none is taken.
 """
 
 from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from consilience.data.errors import ReadError
 from consilience.data.finding import Finding, Grade, Remedy, Step
+from consilience.data.sources.codepages import LEGACY, likely, unlike_western
 from consilience.data.sources.content import blocks_of
 from consilience.data.sources.options import Reading
 from consilience.errors import OptionError
@@ -27,10 +30,17 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-LEGACY = "windows-1252"
-OTHERS = ("cp850", "mac-roman", "windows-1250")
-"""Code pages that are offered where Windows-1252 does not make sense."""
-_STRANGE = re.compile(rb"[\x81\x83\x8a\x8c-\x90\x9a\x9c-\x9f]|(?<=[A-Za-z\xc0-\xff])[\x80-\x91\x93-\x9f](?=[A-Za-z\xc0-\xff])")
+# œ and Œ are letters of French before a few others only; elsewhere they are what another code page has there
+_STRANGE = re.compile(
+    rb"[\x81\x83\x8a\x8d-\x90\x9a\x9d-\x9f]|[\x8c\x9c](?![uidstUIDST])"
+    rb"|(?<=[A-Za-z\xc0-\xff])[\x80-\x8b\x8d-\x91\x93-\x9b\x9d-\x9f](?=[A-Za-z\xc0-\xff])"
+)
+SHOWN = 3
+"""Code pages beside Windows-1252 that are offered."""
+MOST_WORDS = 2000
+"""Different words that are looked at; so many tell every code page."""
+_LONGEST = 20
+_END = re.compile(rb"[A-Za-z\x80-\xff]{0,64}\Z")
 _HIGH, _BEFORE, _BEHIND = re.compile(rb"[\x80-\xff]"), re.compile(rb"[A-Za-z\x80-\xff]*\Z"), re.compile(rb"[A-Za-z\x80-\xff]{1,20}")
 
 
@@ -120,22 +130,36 @@ def _is_utf8(source: Path | bytes) -> bool:
 
 
 def _legacy(source: Path | bytes, name: str) -> Encoding:
-    example, last = b"", b""
-    for block in blocks_of(source):
+    words: dict[bytes, None] = {}
+    last = b""
+    for block in (*blocks_of(source), b"\n"):
         joined = last + block
-        if (found := _STRANGE.search(joined)) is not None:
-            raise ReadError(_code_page(name, _word_around(joined, found.start())))
-        if not example and (word := _HIGH.search(block)) is not None:
-            example = _word_around(block, word.start())
-        last = block[-1:]
-    read = f"it is read as {LEGACY}, which makes {_as(example, LEGACY)!r} of a word"
-    words = f"{name!r} is not UTF-8 and has no mark that says what it is; {read}."
-    notice = Finding("encoding", Grade.NOTICE, words, remedies=(Remedy(Step.ENCODING, value=OTHERS[0]),))
+        whole = _END.search(joined)  # what is behind it goes on in the next block
+        end = whole.start() if whole else 0
+        found = _STRANGE.search(joined, 0, end)
+        _collect(words, joined[:end])
+        if found is not None:
+            raise ReadError(_code_page(name, _word_around(joined, found.start()), words))
+        last = joined[end:]
+    if (odd := unlike_western(words)) is not None:
+        raise ReadError(_code_page(name, odd, words))
+    read = f"it is read as {LEGACY}, which makes {_as(next(iter(words)), LEGACY)!r} of a word"
+    said = f"{name!r} is not UTF-8 and has no mark that says what it is; {read}."
+    notice = Finding("encoding", Grade.NOTICE, said, remedies=tuple(Remedy(Step.ENCODING, value=other) for other in likely(words)[:SHOWN]))
     return Encoding(LEGACY, f"encoding {LEGACY}, since it is not UTF-8", (notice,))
 
 
+def _collect(words: dict[bytes, None], block: bytes) -> None:
+    """Add words with bytes beyond ASCII."""
+    place = 0
+    while len(words) < MOST_WORDS and (found := _HIGH.search(block, place)) is not None:
+        behind = _BEHIND.match(block, found.start())
+        place = behind.end() if behind else found.end()
+        words[_word_around(block, found.start())] = None
+
+
 def _word_around(block: bytes, place: int) -> bytes:
-    before, behind = _BEFORE.search(block, max(place - 20, 0), place), _BEHIND.match(block, place)
+    before, behind = _BEFORE.search(block, max(place - _LONGEST, 0), place), _BEHIND.match(block, place)
     return (before[0] if before else b"") + (behind[0] if behind else b"")
 
 
@@ -143,11 +167,12 @@ def _as(word: bytes, encoding: str) -> str:
     return word.decode(encoding, errors="replace")
 
 
-def _code_page(name: str, word: bytes) -> Finding:
+def _code_page(name: str, word: bytes, words: Iterable[bytes]) -> Finding:
     """Another code page than the usual one, and it cannot be told which."""
-    listed = ", ".join(f"{_as(word, encoding)!r} in {encoding}" for encoding in (*OTHERS, LEGACY))
-    words = f"{name!r} is not UTF-8, and may be in one of several code pages: a word of it is {listed}."
-    return Finding("encoding", Grade.REFUSED, words, remedies=tuple(Remedy(Step.ENCODING, value=other) for other in (*OTHERS, LEGACY)))
+    pages = (*likely(words)[:SHOWN], LEGACY)
+    listed = ", ".join(f"{_as(word, encoding)!r} in {encoding}" for encoding in pages)
+    said = f"{name!r} is not UTF-8, and may be in one of several code pages: a word of it is {listed}."
+    return Finding("encoding", Grade.REFUSED, said, remedies=tuple(Remedy(Step.ENCODING, value=page) for page in pages))
 
 
 def _zeros(name: str, block: bytes) -> Finding:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 
 import polars as pl
 
 from consilience.data.facts.patterns import LOOKS
 from consilience.data.finding import Finding, Grade, Remedy, Step
-from consilience.data.sources.numbers import NUMBER, Marks
+from consilience.data.numerals import NUMBER, PLAIN
+from consilience.data.sources.numbers import Marks
 
-__all__ = ["mostly_numbers", "said_ambiguous", "said_codes", "said_dotted", "said_missing"]
+__all__ = ["mostly_numbers", "no_header", "said_ambiguous", "said_codes", "said_dotted", "said_missing"]
 
 SHOWN = 5
 """Values that a message names."""
@@ -125,6 +128,29 @@ def _mixed(column: str, counts: pl.DataFrame, marks: Marks | None) -> Finding:
     other = (Remedy(Step.DECIMAL, value="." if marks.decimal == "," else ","),) if marks else ()
     remedies = (*other, Remedy(Step.DROP, column))
     return Finding("mostly-numbers", Grade.REFUSED, f"{words} The column is left as text.", (column,), remedies=remedies)
+
+
+def no_header(name: str, frame: pl.DataFrame) -> Finding | None:
+    """The finding that columns of numbers are called by numbers, as where the first line is a row; None if one has a name.
+
+    Whole numbers one after the other are names: of years, of days, or as programs count columns.
+
+    >>> no_header("site.csv", pl.DataFrame({"61.5": [70.0, 55.1], "m": ["f", "m"]})).code
+    'no-header'
+    >>> no_header("site.csv", pl.DataFrame({"2019": [70.0, 55.1], "2020": [1.5, 2.5]})) is None
+    True
+    """
+    names = [column.name for column in frame.iter_columns() if column.dtype.is_numeric() and column.name]
+    numbers = [number for called in names if (number := _plain_number(called)) is not None]
+    steps = {later - earlier for earlier, later in pairwise(numbers)}
+    if not names or len(numbers) < len(names) or (all(called.isdigit() for called in names) and len(steps) < 2):
+        return None
+    words = f"The first line of {name!r} has numbers where columns of numbers have their names ({_quoted(names)}): is it a row?"
+    return Finding("no-header", Grade.DOUBTFUL, f"{words} Then put a line with the names above it.")
+
+
+def _plain_number(text: str) -> float | None:
+    return float(text) if re.fullmatch(PLAIN, text) else None
 
 
 def _units(decorated: pl.DataFrame) -> pl.Series:

@@ -7,23 +7,17 @@ decimal mark and a mark between thousands; it fits a column if every value is a 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import polars as pl
 
+from consilience.data.numerals import GROUPING, in_way
 from consilience.data.sources.options import Reading
 
-__all__ = ["NUMBER", "Marks", "as_numbers", "as_whole", "fitting", "is_code"]
+__all__ = ["Marks", "as_numbers", "as_whole", "fitting", "is_code"]
 
-SPACES = (" ", "\u00a0", "\u202f", "\u2009")
-GROUPING = (",", ".", "'", "’", *SPACES)
-"""Marks between thousands that people use."""
 _HEAD = 1000
 """Values that are looked at first: a way of reading that does not fit is most often seen not to fit early."""
-
-NUMBER = r"[+-]?(?:[1-9]\d{0,2}(?:[.,'’\x{20}\x{a0}\x{202f}\x{2009}]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?"
-"""A number in any of the ways, as a pattern."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,14 +119,8 @@ def _fits(values: pl.Series, way: Marks) -> bool:
 def _all_numbers(values: pl.Series, way: Marks) -> bool:
     frame = values.alias("value").to_frame()
     if way.thousands:
-        return bool(values.str.contains(_grammar(way)).all())
+        return bool(values.str.contains(f"^{in_way(way.decimal, way.thousands)}$").all())
     return frame.select(as_numbers(pl.col("value"), way).is_not_nan().fill_null(value=False).all()).item() is True
-
-
-def _grammar(way: Marks) -> str:
-    d, t = re.escape(way.decimal), re.escape(way.thousands)
-    whole = rf"(?:[1-9]\d{{0,2}}(?:{t}\d{{3}})+|\d+)"
-    return rf"^[+-]?(?:{whole}(?:{d}\d*)?|{d}\d+)(?:[eE][+-]?\d+)?$"
 
 
 def is_code(text: pl.Expr) -> pl.Expr:

@@ -10,12 +10,14 @@ from consilience.data.kinds import level_label
 from consilience.data.sources.loaded import Loaded
 from consilience.data.sources.options import Reading
 from consilience.data.sources.readstat import Gone, assembled, parsed
+from consilience.data.sources.spss_size import check_size
 
 __all__ = ["read"]
 
 
 def read(source: Path | bytes, name: str, owner: str, reading: Reading) -> Loaded:
     """The table of an SPSS file; ReadError if it is none."""
+    check_size(source, name)
     columns, told = parsed("read_sav", "SPSS", source, name, encoding=reading.encoding, user_missing=True)
     gone = {column: _declared(ranges) for column, ranges in told.missing_ranges.items()}
     ordinal = frozenset(column for column, measure in told.variable_measure.items() if measure == "ordinal")

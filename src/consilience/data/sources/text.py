@@ -14,6 +14,7 @@ from consilience.data.sources.dialect import NONE, dialect_of
 from consilience.data.sources.encoding import encoding_of
 from consilience.data.sources.gathering import gathered
 from consilience.data.sources.loaded import Loaded
+from consilience.data.sources.noticed import no_header
 from consilience.data.sources.options import Reading
 from consilience.data.sources.records import tables
 
@@ -73,7 +74,8 @@ def _read(source: Path | bytes, name: str, reading: Reading) -> Loaded:
 
     loaded = _named(gathered(texts, _apart(dialect.names), reading), name)
     about = (*dialect.about, encoding.said, *(("lines end with a return",) if returns else ()), *loaded.about)
-    return replace(loaded, about=about, findings=(*encoding.findings, *loaded.findings))
+    header = no_header(name, loaded.frame)
+    return replace(loaded, about=about, findings=(*encoding.findings, *((header,) if header else ()), *loaded.findings))
 
 
 def _head(blocks: Iterator[bytes]) -> bytes:

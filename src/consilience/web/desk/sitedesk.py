@@ -65,6 +65,10 @@ class SiteDesk:
 
     # the table
 
+    def configured_plan(self) -> Plan | None:
+        """What the agent's settings say is done with a table first; HarmoniseError if that cannot be read."""
+        return Plan.of(self.config.harmonise) if self.config.harmonise else None
+
     def set_table(self, table: SiteTable | None) -> None:
         """Choose a table, or none."""
         self._check_idle()

@@ -106,7 +106,8 @@ async def ask(request: Request) -> Response:
 
 
 async def _take(request: Request, origin: Origin) -> None:
-    desk_of(request).set_table(await asyncio.to_thread(SiteTable.of, origin))
+    desk = desk_of(request)
+    desk.set_table(await asyncio.to_thread(SiteTable.of, origin, desk.configured_plan()))
 
 
 def _called(address: str) -> str:

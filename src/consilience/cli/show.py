@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from consilience.citest import CIResult, Diagnosis
+from consilience.citest.size_words import levels_in_words, short
 from consilience.data.judging import Standing
 from consilience.federation import Client
 from consilience.iod import Decision, Discovery
@@ -72,8 +73,8 @@ def result_table(result: CIResult, method: str) -> Table:
     if not result.converged:
         caption += "; NOT CONVERGED"
     table = Table(title=escape(f"{result.x} ⫫ {result.y}{given}"), title_justify="left", caption=escape(caption), caption_justify="left")
-    for heading in ("response", "statistic", "df", "p", "log-lik. without", "log-lik. with", "note"):
-        table.add_column(heading, justify="left" if heading in ("response", "note") else "right")
+    for heading in ("response", "statistic", "df", "p", "log-lik. without", "log-lik. with", "size (95 % interval)", "note"):
+        table.add_column(heading, justify="left" if heading in ("response", "size (95 % interval)", "note") else "right")
     for d in result.directions:
         note = d.reason or ("perfectly predicted level" if d.separated else "products of residuals" if d.symmetric else "")
         table.add_row(
@@ -83,10 +84,11 @@ def result_table(result: CIResult, method: str) -> Table:
             format_p(d.p_value),
             "" if d.symmetric else f"{d.loglik_restricted:.2f}",
             "" if d.symmetric else f"{d.loglik_unrestricted:.2f}",
+            escape(short(d.sizes[0]) if len(d.sizes) == 1 else levels_in_words(d.sizes)),
             escape(note),
         )
     if not result.directions:
-        table.add_row("[dim]only combined p-values[/]", "", "", format_p(result.p_value), "", "", "")
+        table.add_row("[dim]only combined p-values[/]", "", "", format_p(result.p_value), "", "", "", "")
     return table
 
 

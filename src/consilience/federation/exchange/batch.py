@@ -40,6 +40,7 @@ from consilience.federation.exchange.likelihood import (
     sketch,
 )
 from consilience.federation.exchange.refined import Refinement, worn
+from consilience.federation.exchange.sizes import sized, slopes_of
 from consilience.federation.exchange.sums import Sums
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import SiteEffects
@@ -303,9 +304,18 @@ class _Batch:
                 if newton.fit is not None:
                     if model in sums.freedom and shape.shape is not None and gap_is_open(newton.fit.beta, shape.shape):
                         sums.freedom[model] = freedom(without_faint(total.info, shape), self._slopes(model))
+                    if newton.fit.converged:
+                        self._keep_slopes(model, newton, effects)
                     sums.fits[model] = settled(newton.fit, model, shape, sums)
                     self.finished[model] = self.rounds
                     del self.open[model]
+
+    def _keep_slopes(self, model: ModelSpec, newton: Newton, effects: SiteEffects) -> None:
+        """What a fit in steps says of the sizes of its predictors. Coordinates come with an information that is too large to say more."""
+        assert newton.state.total is not None
+        info = None if effects is SiteEffects.COORDINATE else newton.state.total.info
+        random = effects is SiteEffects.RANDOM
+        self.sums.slopes[model] = slopes_of(newton, info, self.sketches[model], self._slopes(model), random=random)
 
     def _diagnose(self) -> Rounds:
         """Whether the full models of all tests hold."""
@@ -386,7 +396,13 @@ class _Batch:
         if df == 0:
             return silent(response, predictor, no_information(question, response))
         law = self._law(test, full)
-        return direction(response, predictor, df, fits[restricted], fits[full], law, gaussian=self.sketches[full].gaussian)
+        told = direction(response, predictor, df, fits[restricted], fits[full], law, gaussian=self.sketches[full].gaussian)
+        if not told.informative:
+            return told
+        found = self.sums.cover(full.sample)
+        assert found is not None
+        sizes, sign = sized(told, full, self.sketches[full], found, self.sums)
+        return replace(told, sizes=sizes, sign=sign)
 
     def _law(self, test: _Test, full: ModelSpec) -> Reference:
         return reference(self.sketches[full], self.sums, self.sums.counts[test.sample][0])

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from consilience.citest.size import Measure, Size
 
-__all__ = ["interval_in_words", "levels_in_words", "number_in_words", "sentence", "short", "strength_in_words"]
+__all__ = ["interval_in_words", "levels_in_words", "number_in_words", "sentence", "strength_in_words"]
 
 
 def _shown(number: float, *, ratio: bool = False) -> str:
@@ -53,34 +53,30 @@ def interval_in_words(size: Size) -> str:
 
 
 def levels_in_words(sizes: Sequence[Size]) -> str:
-    """One size or several, each with what it compares.
+    """One size or several for a cell of a table, each with what it compares. SD are standard deviations.
 
     >>> of = ("bp", "group")
     >>> levels_in_words([Size("slope", 0.1, 0.1, -0.1, 0.3, *of, "A", "0"), Size("slope", -0.4, 0.1, -0.6, -0.2, *of, "B", "0")])
-    'A against 0: +0.10 (−0.10 to 0.30); B against 0: −0.40 (−0.60 to −0.20)'
+    'A against 0: +0.10 SD (−0.10 to 0.30); B against 0: −0.40 SD (−0.60 to −0.20)'
+    >>> levels_in_words([Size("odds ratio", 1.5, 0.1, 1.23, 1.82, "smoker", "age", outcome="yes", against="no")])
+    'smoker = yes against no: odds × 1.50 per SD (1.23 to 1.82)'
     """
     parts = []
     for size in sizes:
         compared = [f"{size.level} against {size.reference}"] if size.level else []
         compared += [f"{size.response} = {size.outcome}" + (f" against {size.against}" if size.against else "")] if size.outcome else []
         interval = f" ({told})" if (told := interval_in_words(size)) else ""
-        parts.append(f"{', '.join(compared)}{': ' if compared else ''}{number_in_words(size)}{interval}")
+        parts.append(f"{', '.join(compared)}{': ' if compared else ''}{_in_short(size)}{interval}")
     return "; ".join(parts)
 
 
-def short(size: Size) -> str:
-    """One size for a cell of a table: the number, what it counts, and its interval.
-
-    >>> short(Size("slope", 0.31, 0.03, 0.25, 0.37, "Y", "X")), short(Size("odds ratio", 1.5, 0.1, 1.23, 1.82, "Y", "X", "b", "a"))
-    ('+0.31 SD per SD (0.25 to 0.37)', 'odds × 1.50, b against a (1.23 to 1.82)')
-    """
-    number, interval = number_in_words(size), f" ({told})" if (told := interval_in_words(size)) else ""
-    between = f", {size.level} against {size.reference}" if size.level else ""
+def _in_short(size: Size) -> str:
+    number, per = number_in_words(size), "" if size.level else " per SD"
     if size.measure == Measure.SLOPE:
-        return f"{number} SD{between or ' per SD'}{interval}"
-    if Measure(size.measure).ratio:
-        return f"{'rate' if size.measure == Measure.RATE else 'odds'} {number}{between or ' per SD'}{interval}"
-    return f"{'correlation ' if size.measure == Measure.CORRELATION else ''}{number}{interval}"
+        return f"{number} SD{per}"
+    if size.measure in (Measure.CORRELATION, Measure.ASSOCIATION):
+        return f"correlation {number}"
+    return f"{'rate' if size.measure == Measure.RATE else 'odds'} {number}{per}"
 
 
 def strength_in_words(sign: str | None, strength: float | None) -> str:

@@ -37,9 +37,14 @@ def summary_section(found: Discovery, positions: Positions) -> Html:
     """What the graphs have in common, as a drawing and as a table."""
     summary = found.summary
     told = Pairs(found)
-    rows = [_pair(row, told.story(row["x"], row["y"])) for row in summary.frame.iter_rows(named=True) if row["edge"] != "none"]
+    sized = any(told.story(x, y).strong is not None for x, y in told.pairs())
+    rows = [
+        _pair(row, told.story(row["x"], row["y"]) if sized else None)
+        for row in summary.frame.iter_rows(named=True)
+        if row["edge"] != "none"
+    ]
     columns = [Column("variable"), Column("mark there"), Column("variable"), Column("mark there"), Column("edge")]
-    columns += [Column("share of graphs", number=True), Column("strength", number=True), Column("how strong")]
+    columns += [Column("share of graphs", number=True), *([Column("strength", number=True), Column("how strong")] if sized else [])]
     drawing = el("figure", Html(summary.to_svg(positions=positions, embedded=True)), class_="wide")
     apart = [join([label(x), " – ", label(y)]) for x, y, edge in summary.frame.select("x", "y", "edge").iter_rows() if edge == "none"]
     if not found.pags:  # of no graph everything could be said
@@ -55,16 +60,22 @@ def summary_section(found: Discovery, positions: Positions) -> Html:
     )
 
 
-def _pair(row: Mapping[str, Any], story: Story) -> Html:
+def _pair(row: Mapping[str, Any], story: Story | None) -> Html:
     share = row["edge_share"]
     return el(
         "tr",
         *(cell for end in "xy" for cell in (el("td", label(row[end])), el("td", _marks(row, end)))),
         el("td", row["edge"]),
         el("td", "–" if share is None else percent(share), class_="number", data_value="" if share is None else share),
-        el("td", story.strength, class_="number", data_value="" if story.strong is None else story.strong.test.strength),
-        el("td", "–" if story.strong is None else story.strong.words),
+        *(_strong(story) if story is not None else ()),
     )
+
+
+def _strong(story: Story) -> tuple[Html, Html]:
+    """How strong: in few words, and in sentences."""
+    strong = story.strong
+    number = el("td", story.strength, class_="number", data_value="" if strong is None else strong.test.strength)
+    return number, el("td", "–" if strong is None else strong.words)
 
 
 def _marks(row: Mapping[str, Any], end: str) -> str:

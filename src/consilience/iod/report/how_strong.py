@@ -29,7 +29,7 @@ def how_strong(x: str, y: str, tests: Sequence[Asked]) -> Strong | None:
 
     >>> tests = [Asked((), 0.001, "dependent", 300, 2, strength=0.2), Asked(("C",), 0.6, "independent", 300, 2, strength=0.03)]
     >>> how_strong("A", "B", tests).words
-    'Where they are independent: A and B: strength 0.03 of 1, given C. Given nothing: A and B: strength 0.20 of 1.'
+    'Where a test finds them independent: A and B: strength 0.03 of 1, given C. Given nothing: A and B: strength 0.20 of 1.'
     """
     telling = [test for test in tests if test.strength is not None and test.decision != "uninformative"]
     if not telling:
@@ -37,7 +37,7 @@ def how_strong(x: str, y: str, tests: Sequence[Asked]) -> Strong | None:
     apart = [test for test in telling if test.decision == "independent"]
     if apart:
         chosen = max(apart, key=lambda test: (-len(test.given), test.p_value or 0.0))
-        before = "Where they are independent: " if len(telling) > 1 else ""
+        before = "Where a test finds them independent: " if len(telling) > 1 else ""
     else:
         chosen = max(telling, key=lambda test: (test.p_value or 0.0, -(test.strength or 0.0)))
         before = f"Weakest of {len(telling):,} tests: " if len(telling) > 1 else ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from consilience.citest.result import size_from_row
-from consilience.citest.size_words import short, strength_in_words
+from consilience.citest.size_words import levels_in_words, strength_in_words
 from consilience.iod.report.html import Html, el, label, labels
 from consilience.iod.wording import counted, format_p
 
@@ -98,7 +98,7 @@ def ci_rows(found: Discovery, tests: pl.DataFrame, shown: Sequence[bool] | None 
                 el("td", format_p(p) if informative else "–", class_="number", data_value=repr(p) if informative else ""),
                 el("td", el("span", decision, class_=f"decision {decision}")),
                 el("td", strength_in_words(row["sign"], strength) or "–", class_="number", data_value="" if strength is None else strength),
-                el("td", short(size) if size is not None else row["size_levels"] or "–"),
+                el("td", levels_in_words([size]) if size is not None else row["size_levels"] or "–"),
                 el("td", f"{n:,}", class_="number", data_value=n),
                 el("td", str(sites), class_="number"),
                 el("td", "–" if linear is None else format_p(linear), class_="number", data_value="" if linear is None else repr(linear)),

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any
 
-from consilience.citest.size_words import short, strength_in_words
+from consilience.citest.size_words import levels_in_words, strength_in_words
 from consilience.graph.drawing.lettering import legible
 from consilience.graph.drawing.shapes import DOTTED, OPEN, Line
 from consilience.graph.drawing.svg import Positions, draw
@@ -178,7 +178,7 @@ class View:
                 "p": "–" if test.decision == "uninformative" or test.p_value is None else format_p(test.p_value),
                 "decision": test.decision,
                 "strength": strength_in_words(test.sign, test.strength) or "–",
-                "size": test.levels if test.size is None else short(test.size),
+                "size": test.levels if test.size is None else levels_in_words([test.size]),
                 "n": f"{test.n:,}",
                 "note": test.note,
             }

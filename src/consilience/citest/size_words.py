@@ -92,7 +92,7 @@ def _amount(size: Size, *, whole: bool) -> str:
     """The number with what it counts; ``whole`` if nothing before it says of what and between which levels."""
     number = number_in_words(size)
     per = "" if size.level else " per standard deviation"
-    between = f" of {size.predictor} = {size.level} against {size.reference}" if whole and size.level else ""
+    between = f" for {size.predictor} = {size.level} against {size.reference}" if whole and size.level else ""
     if size.measure == Measure.SLOPE:
         return f"{number} standard deviations{per}{between}"
     if size.measure == Measure.CORRELATION:

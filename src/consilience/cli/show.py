@@ -155,7 +155,7 @@ def _show_strengths(found: Discovery, console: Console) -> None:
     if strong:
         console.print("\n[bold]How strong[/] (an association, not a cause):", highlight=False)
     for story, said in strong[:MOST_SHOWN]:
-        console.print(f"  - {escape(f'{story.x} – {story.y}: {said.words}')}", highlight=False, soft_wrap=True)
+        console.print(f"  - {escape(f'{story.x} – {story.y}: {said.all_words}')}", highlight=False, soft_wrap=True)
     if len(strong) > MOST_SHOWN:
         console.print(f"    … and {len(strong) - MOST_SHOWN} more", highlight=False)
 

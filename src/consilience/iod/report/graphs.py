@@ -44,7 +44,10 @@ def summary_section(found: Discovery, positions: Positions) -> Html:
         if row["edge"] != "none"
     ]
     columns = [Column("variable"), Column("mark there"), Column("variable"), Column("mark there"), Column("edge")]
-    columns += [Column("share of graphs", number=True), *([Column("strength", number=True), Column("how strong")] if sized else [])]
+    columns += [
+        Column("share of graphs", number=True),
+        *([Column("strength", number=True)] if sized else []),
+    ]
     drawing = el("figure", Html(summary.to_svg(positions=positions, embedded=True)), class_="wide")
     apart = [join([label(x), " – ", label(y)]) for x, y, edge in summary.frame.select("x", "y", "edge").iter_rows() if edge == "none"]
     if not found.pags:  # of no graph everything could be said
@@ -67,15 +70,13 @@ def _pair(row: Mapping[str, Any], story: Story | None) -> Html:
         *(cell for end in "xy" for cell in (el("td", label(row[end])), el("td", _marks(row, end)))),
         el("td", row["edge"]),
         el("td", "–" if share is None else percent(share), class_="number", data_value="" if share is None else share),
-        *(_strong(story) if story is not None else ()),
+        _strength(story) if story is not None else None,
     )
 
 
-def _strong(story: Story) -> tuple[Html, Html]:
-    """How strong: in few words, and in sentences."""
-    strong = story.strong
-    number = el("td", story.strength, class_="number", data_value="" if strong is None else strong.test.strength)
-    return number, el("td", "–" if strong is None else strong.words)
+def _strength(story: Story) -> Html:
+    """How strong, in few words."""
+    return el("td", story.strength, class_="number", data_value="" if story.strong is None else story.strong.test.strength)
 
 
 def _marks(row: Mapping[str, Any], end: str) -> str:

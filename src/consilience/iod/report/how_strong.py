@@ -14,10 +14,16 @@ __all__ = ["Strong", "how_strong"]
 
 
 class Strong(NamedTuple):
-    """The test that stands for a pair, and what is said."""
+    """The test that stands for a pair, what it says, and what the test given nothing says if that is another."""
 
     test: Asked
     words: str
+    plain: str = ""
+
+    @property
+    def all_words(self) -> str:
+        """Both, one after the other."""
+        return f"{self.words} Given nothing: {self.plain}" if self.plain else self.words
 
 
 def how_strong(x: str, y: str, tests: Sequence[Asked]) -> Strong | None:
@@ -28,7 +34,7 @@ def how_strong(x: str, y: str, tests: Sequence[Asked]) -> Strong | None:
     test given nothing.
 
     >>> tests = [Asked((), 0.001, "dependent", 300, 2, strength=0.2), Asked(("C",), 0.6, "independent", 300, 2, strength=0.03)]
-    >>> how_strong("A", "B", tests).words
+    >>> how_strong("A", "B", tests).all_words
     'Where a test finds them independent: A and B: strength 0.03 of 1, given C. Given nothing: A and B: strength 0.20 of 1.'
     """
     telling = [test for test in tests if test.strength is not None and test.decision != "uninformative"]
@@ -41,11 +47,9 @@ def how_strong(x: str, y: str, tests: Sequence[Asked]) -> Strong | None:
     else:
         chosen = max(telling, key=lambda test: (test.p_value or 0.0, -(test.strength or 0.0)))
         before = f"Weakest of {len(telling):,} tests: " if len(telling) > 1 else ""
-    said = [before + _told(x, y, chosen)]
     plain = next((test for test in telling if not test.given), None)
-    if plain is not None and plain is not chosen:
-        said.append(f"Given nothing: {_told(x, y, plain)}")
-    return Strong(chosen, " ".join(map(_ended, said)))
+    also = plain is not None and plain is not chosen
+    return Strong(chosen, _ended(before + _told(x, y, chosen)), _ended(_told(x, y, plain)) if also and plain is not None else "")
 
 
 def _ended(one: str) -> str:

@@ -109,6 +109,7 @@ class Pairs:
         strong = how_strong(x, y, tests)
         if strong is not None:
             facts.append(Fact("How strong", strong.words))
+            facts += [Fact("Given nothing", strong.plain)] if strong.plain else []
         if left_open(self.found, x, y):
             facts.append(Fact("Marks", "Both were declared exogenous: why they go together is not asked here."))
         elif self.found.pags:

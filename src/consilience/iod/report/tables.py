@@ -98,7 +98,7 @@ def ci_rows(found: Discovery, tests: pl.DataFrame, shown: Sequence[bool] | None 
                 el("td", format_p(p) if informative else "–", class_="number", data_value=repr(p) if informative else ""),
                 el("td", el("span", decision, class_=f"decision {decision}")),
                 el("td", strength_in_words(row["sign"], strength) or "–", class_="number", data_value="" if strength is None else strength),
-                el("td", levels_in_words([size]) if size is not None else row["size_levels"] or "–"),
+                el("td", levels_in_words([size]) if size is not None else row["size_levels"] or "–", class_="size"),
                 el("td", f"{n:,}", class_="number", data_value=n),
                 el("td", str(sites), class_="number"),
                 el("td", "–" if linear is None else format_p(linear), class_="number", data_value="" if linear is None else repr(linear)),

@@ -267,7 +267,7 @@ class View:
 
 def _strong(story: Story) -> tuple[str, str]:
     """How strong, in few words and in sentences."""
-    return story.strength, "" if story.strong is None else story.strong.words
+    return story.strength, "" if story.strong is None else story.strong.all_words
 
 
 def _how_often(entry: Line) -> bool:

@@ -40,7 +40,7 @@ from consilience.federation.exchange.likelihood import (
     sketch,
 )
 from consilience.federation.exchange.refined import Refinement, worn
-from consilience.federation.exchange.sizes import sized, slopes_of
+from consilience.federation.exchange.sizes import Sizer, slopes_of
 from consilience.federation.exchange.sums import Sums
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import SiteEffects
@@ -128,8 +128,13 @@ class _Batch:
     finished: dict[ModelSpec, int] = field(default_factory=dict)
     open: dict[ModelSpec, Newton] = field(default_factory=dict)
     alone: dict[Question, AloneAnswer] = field(default_factory=dict)
+    told: dict[Question, CIResult] = field(default_factory=dict)
     rounds: int = 0
     ready: int = 0
+    _sizer: Sizer = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._sizer = Sizer(self.sums)
 
     def run(self) -> Rounds:
         """The rounds, in order."""
@@ -315,7 +320,7 @@ class _Batch:
         assert newton.state.total is not None
         info = None if effects is SiteEffects.COORDINATE else newton.state.total.info
         random = effects is SiteEffects.RANDOM
-        self.sums.slopes[model] = slopes_of(newton, info, self.sketches[model], self._slopes(model), random=random)
+        self.sums.slopes[model] = slopes_of(newton, info, self.sketches[model], random=random)
 
     def _diagnose(self) -> Rounds:
         """Whether the full models of all tests hold."""
@@ -373,7 +378,12 @@ class _Batch:
         return [self.result(test) for test in self.tests]
 
     def result(self, test: _Test) -> CIResult:
-        """The result of an answered test."""
+        """The result of an answered test, made once."""
+        if test.question not in self.told:
+            self.told[test.question] = self._result(test)
+        return self.told[test.question]
+
+    def _result(self, test: _Test) -> CIResult:
         question = test.question
         contributors, n = self.sums.counts[test.sample]
         if test.alone:
@@ -401,7 +411,7 @@ class _Batch:
             return told
         found = self.sums.cover(full.sample)
         assert found is not None
-        sizes, sign = sized(told, full, self.sketches[full], found, self.sums)
+        sizes, sign = self._sizer.sized(told, full, self.sketches[full], found)
         return replace(told, sizes=sizes, sign=sign)
 
     def _law(self, test: _Test, full: ModelSpec) -> Reference:

@@ -91,7 +91,7 @@ class Sizer:
         covariance = None
         if slopes.covariance is not None:
             factor = scale**2 * direction.dispersion * (shape.n / direction.residual_df if direction.law == Law.F else 1.0)
-            covariance = slopes.covariance[np.ix_(own, own)] * factor
+            covariance = slopes.covariance[own][:, own] * factor
         sizes = self._named(direction, shape, columns, estimates, covariance)
         return sizes, _sign(shape, columns, estimates, covariance) if sizes else None
 

@@ -161,3 +161,22 @@ def test_strength_is_the_partial_correlation_between_numbers() -> None:
     correlation = np.corrcoef(*left)[0, 1]
     assert told.strength == pytest.approx(abs(correlation), abs=1e-9)
     assert told.sign == ("+" if correlation > 0 else "−")
+
+
+@pytest.mark.slow
+def test_slopes_with_random_effects_are_those_of_a_mixed_model() -> None:
+    """Eight sites, one spread of intercepts; standard deviations about the common mean."""
+    rng = np.random.default_rng(5)
+    parts = []
+    for _ in range(8):
+        x = rng.normal(size=60) + rng.normal()
+        parts.append(pl.DataFrame({"X": x, "Y": 0.4 * x + rng.normal() + rng.normal(size=60)}))
+    told = cs.Server([cs.Client(f"s{k}", part) for k, part in enumerate(parts)], site_effects="random").test("X", "Y")
+    (size,) = next(d for d in told.directions if d.response == "Y").sizes
+    x, y = (np.concatenate([part[name].to_numpy() for part in parts]) for name in "XY")
+    design = np.column_stack([np.ones(480), x / x.std()])
+    fit = sm.MixedLM(y / y.std(), design, groups=np.repeat(range(8), 60)).fit(reml=False, gtol=1e-10)
+    assert size.estimate == pytest.approx(fit.fe_params[1], abs=1e-5)
+    # its own standard errors let the variances vary, too; held at their estimates they are those of generalised least squares
+    V = fit.scale * np.eye(480) + float(np.asarray(fit.cov_re).item()) * np.kron(np.eye(8), np.ones((60, 60)))
+    assert size.se == pytest.approx(np.sqrt(np.linalg.inv(design.T @ np.linalg.solve(V, design))[1, 1]), rel=1e-4)

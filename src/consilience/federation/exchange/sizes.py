@@ -31,18 +31,17 @@ __all__ = ["Sizer", "slopes_of"]
 def slopes_of(newton: Newton, info: Floats | None, shape: Sketch, *, random: bool) -> Slopes:
     """Of a finished fit in steps: its slopes, and their covariance where the information is known.
 
-    A slope that still runs away at the end, because it predicts a level perfectly, is NaN. With random site effects the last parameter,
-    their spread, is held at its estimate.
+    A slope that still runs away at the end, because it predicts a level perfectly, is NaN. With random site effects their
+    spread, the last parameter, is held at its estimate, and so is the precision of a Gaussian response: variances of rows and of sites.
     """
     n, beta = newton.problem.n_slopes, newton.state.beta + newton.state.step
-    covariance = None if info is None else _inverse(info[:-1, :-1] if random else info)
-    slopes = beta[:n].copy()
-    if shape.gaussian and covariance is not None:  # the parameters are slopes times precision, and the precision
-        turn = np.eye(n, len(covariance)) / beta[n]
-        turn[:, n] = -slopes / beta[n] ** 2
-        covariance, slopes = turn @ covariance @ turn.T, slopes / beta[n]
+    held = [*([n] if shape.gaussian else []), *([len(beta) - 1] if random else [])]
+    free = np.delete(np.arange(len(beta)), held)
+    covariance = None if info is None else _inverse(info[np.ix_(free, free)])
+    precision = float(beta[n]) if shape.gaussian else 1.0  # the parameters of a Gaussian model are slopes times precision
+    slopes = beta[:n] / precision
     slopes[np.abs(newton.state.step[:n]) * newton.problem.scale[:n] > LONG_STEP] = np.nan
-    return Slopes(slopes, None if covariance is None else covariance[:n, :n].copy())
+    return Slopes(slopes, None if covariance is None else covariance[:n, :n] / precision**2)
 
 
 def _inverse(info: Floats) -> Floats | None:

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from consilience import errors, simulate
-    from consilience.citest import CIResult, CITest, Direction, Question
+    from consilience.citest import CIResult, CITest, Direction, Question, Size
     from consilience.data import Kind, Schema, Variable
     from consilience.errors import DoubtfulDataWarning
     from consilience.federation import Client, Server, fisher, pooled
@@ -58,6 +58,7 @@ __all__ = [
     "Question",
     "Schema",
     "Server",
+    "Size",
     "Summary",
     "Variable",
     "__version__",
@@ -73,7 +74,7 @@ __all__ = [
 
 # Rooms are loaded when a name of theirs is first used: a page or a command that needs little of the package does not wait for all of it.
 _ROOMS = {
-    "citest": ("CIResult", "CITest", "Direction", "Question"),
+    "citest": ("CIResult", "CITest", "Direction", "Question", "Size"),
     "data": ("Kind", "Schema", "Variable"),
     "errors": ("DoubtfulDataWarning",),
     "federation": ("Client", "Server", "fisher", "pooled"),

@@ -43,12 +43,14 @@ def test_all_but_the_question_and_the_p_value_has_a_default() -> None:
 def test_a_notebook_shows_a_table() -> None:
     found = cs.CIResult("X", "Y", ("Z",), 0.068, 120, 2, 6, directions=(UP, DOWN), converged=False)
     table = ET.fromstring(found._repr_html_())
-    assert table.findtext("caption") == "X ⫫ Y | Z: p = 0.068; n = 120; contributors: 2; not converged"
+    assert (
+        table.findtext("caption") == "X ⫫ Y | Z: p = 0.068; n = 120; contributors: 2; not converged; X and Y: strength 0.19 of 1, given Z"
+    )
     rows = [[cell.text or "" for cell in row] for row in table.iter("tr")]
     assert rows == [
-        ["response", "predictor", "statistic", "df", "p-value", "notes"],
-        ["Y", "X", "4.5", "1", "0.034", ""],
-        ["X", "Y", "nan", "0", "1", "not converged; separated; X does not vary"],
+        ["response", "predictor", "statistic", "df", "p-value", "size (95 % interval)", "notes"],
+        ["Y", "X", "4.5", "1", "0.034", "", ""],
+        ["X", "Y", "nan", "0", "1", "", "not converged; separated; X does not vary"],
     ]
 
 

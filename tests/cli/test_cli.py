@@ -20,6 +20,9 @@ from consilience.cli.app import app
 
 Run = Callable[..., tuple[int, str, str]]
 FIELDS = {
+    "sign",
+    "strength",
+    "in_words",
     "diagnostics",
     "method",
     "x",

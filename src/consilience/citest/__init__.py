@@ -7,5 +7,6 @@ from consilience.citest.diagnostics import Diagnosis, Diagnostics
 from consilience.citest.interface import CITest
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult, Direction
+from consilience.citest.size import Size
 
-__all__ = ["CIResult", "CITest", "Diagnosis", "Diagnostics", "Direction", "Question"]
+__all__ = ["CIResult", "CITest", "Diagnosis", "Diagnostics", "Direction", "Question", "Size"]

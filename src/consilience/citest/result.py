@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
@@ -12,8 +12,10 @@ import polars as pl
 
 from consilience.citest.diagnostics import Diagnostics
 from consilience.citest.laws import Law, log_tail
+from consilience.citest.size import Measure, Size, likelihood_strength
+from consilience.citest.size_words import levels_in_words, sentence
 
-__all__ = ["CIResult", "Direction", "silent", "to_frame"]
+__all__ = ["CIResult", "Direction", "silent", "size_from_row", "to_frame"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,11 @@ class Direction:
         dispersion was estimated with. Zero where the law does not need it.
     rows : int, default 0
         Rows of the comparison. Zero where the law does not need them.
+    sizes : tuple of Size, default ()
+        How much of the response goes with how much of the predictor: one number, or one for each level. Empty where it is not known: one
+        site did the test alone, a level is predicted perfectly, or levels are never compared at one site.
+    sign : {"+", "−", ""} or None
+        Whether more goes with more or with less; empty where there is no one direction, None where it is not known.
 
     Attributes
     ----------
@@ -83,6 +90,8 @@ class Direction:
     law: str = Law.CHI2.value
     residual_df: int = 0
     rows: int = 0
+    sizes: tuple[Size, ...] = ()
+    sign: str | None = None
 
     @property
     def informative(self) -> bool:
@@ -143,6 +152,15 @@ class CIResult:
     ----------
     linear_p : float or None
         The p-value against the linear models of the test; None where nobody has looked.
+    leading : Direction or None
+        The direction whose size is told: of those that can speak the one with the fewest numbers.
+    size : Size or None
+        How strong, where one number says it; None where there are several (``leading.sizes``) or none.
+    sign : {"+", "−", ""} or None
+        Whether more of x goes with more of y; empty where there is no one direction, None where it is not known.
+    strength : float or None
+        How strong on one scale for all kinds, from 0 to 1: √(1 - e^{-T/n}) of nested models, which between continuous variables is the
+        absolute partial correlation; the absolute correlation of residuals. None where it is not known.
 
     Examples
     --------
@@ -170,25 +188,74 @@ class CIResult:
         """The p-value against the linear models of the test; None where nobody has looked."""
         return None if self.diagnostics is None else self.diagnostics.linear_p
 
+    @property
+    def leading(self) -> Direction | None:
+        """The direction whose size is told: the fewest numbers, then slopes before rates and odds, then y as the response."""
+        speaking = [d for d in self.directions if d.informative]
+        return min(speaking, key=_readable) if speaking else None
+
+    @property
+    def size(self) -> Size | None:
+        """How strong, where one number says it."""
+        leading = self.leading
+        return leading.sizes[0] if leading is not None and len(leading.sizes) == 1 else None
+
+    @property
+    def sign(self) -> str | None:
+        """Whether more of x goes with more of y; empty where there is no one direction, None where it is not known."""
+        leading = self.leading
+        return None if leading is None else leading.sign
+
+    @property
+    def strength(self) -> float | None:
+        """How strong on one scale for all kinds, from 0 to 1; None where it is not known."""
+        leading = self.leading
+        if leading is None:
+            return None
+        if leading.symmetric:
+            return abs(leading.sizes[0].estimate) if leading.sizes else None
+        return likelihood_strength(leading.statistic, self.n)
+
+    def in_words(self) -> str:
+        """How strong, as a sentence that says no more than that two variables go together.
+
+        Returns
+        -------
+        str
+            Empty where nothing is known of it.
+
+        Examples
+        --------
+        >>> size = Size("slope", 0.31, 0.03, 0.25, 0.37, "bp", "age")
+        >>> told = Direction("bp", "age", 90.0, 1, 1e-20, -900.0, -855.0, sizes=(size,), sign="+")
+        >>> CIResult("age", "bp", ("sex",), 1e-20, 1000, 2, directions=(told,)).in_words()
+        'higher age goes with higher bp: +0.31 standard deviations per standard deviation (95 % interval 0.25 to 0.37), given sex'
+        """
+        sizes = () if self.leading is None else self.leading.sizes
+        return sentence(self.x, self.y, self.given, self.size, self.strength, levels_in_words(sizes) if len(sizes) > 1 else "")
+
     def to_dict(self) -> dict[str, Any]:
         """Plain types, for JSON.
 
         Returns
         -------
         dict
-            Every field by its name; directions as dictionaries of theirs.
+            Every field by its name; directions as dictionaries of theirs; ``sign``, ``strength`` and ``in_words``, which follow from them.
 
         Examples
         --------
         >>> CIResult("C", "E", ("A",), 0.25).to_dict()["given"]
         ('A',)
         """
-        return asdict(self)
+        return asdict(self) | {"sign": self.sign, "strength": self.strength, "in_words": self.in_words()}
 
     def __str__(self) -> str:
         sites = "1 site" if self.contributors == 1 else f"{self.contributors} sites"
         head = f"{self._question()}: p = {self.p_value:.4g} (n = {self.n}, {sites})"
-        return head if self.informative else f"{head}; not informative: {self.reason}"
+        if not self.informative:
+            return f"{head}; not informative: {self.reason}"
+        words = self.in_words()
+        return f"{head}; {words}" if words else head
 
     def _question(self) -> str:
         return f"{self.x} ⫫ {self.y}" + (f" | {', '.join(self.given)}" if self.given else "")
@@ -198,10 +265,11 @@ class CIResult:
         facts = [f"p = {self.p_value:.4g}", f"n = {self.n}", f"contributors: {self.contributors}"]
         facts += [] if self.informative else [f"not informative: {self.reason}"]
         facts += [] if self.converged else ["not converged"]
+        facts += [words] if (words := self.in_words()) else []
         caption = f"<caption>{escape(self._question())}: {escape('; '.join(facts))}</caption>"
         if not self.directions:
             return f"<table>{caption}</table>"
-        names = ("response", "predictor", "statistic", "df", "p-value", "notes")
+        names = ("response", "predictor", "statistic", "df", "p-value", "size (95 % interval)", "notes")
         head = "".join(f"<th>{name}</th>" for name in names)
         rows = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in _cells(d)) + "</tr>" for d in self.directions)
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
@@ -214,14 +282,24 @@ def _cells(direction: Direction) -> tuple[str, ...]:
     numbers = f"{direction.statistic:.4g}", str(direction.df), f"{direction.p_value:.4g}"
     if direction.symmetric:
         notes.insert(0, "products of residuals")
-    return direction.response, direction.predictor, *numbers, "; ".join(notes)
+    return direction.response, direction.predictor, *numbers, levels_in_words(direction.sizes), "; ".join(notes)
+
+
+_ORDER = {measure.value: place for place, measure in enumerate(Measure)}
+
+
+def _readable(direction: Direction) -> tuple[int, int]:
+    """Few numbers first, and those that are easier to read."""
+    sizes = direction.sizes
+    return (len(sizes), _ORDER[sizes[0].measure]) if sizes else (1 << 30, 0)
 
 
 def to_frame(results: Sequence[CIResult]) -> pl.DataFrame:
     """Results as a table, one row a test.
 
     ``statistic_y`` and so on belong to the direction in which y is the response; ``linear_p`` and what follows say whether the linear
-    models hold, and are null where nobody has looked.
+    models hold, and are null where nobody has looked. ``sign``, ``strength`` and what begins with ``size`` say how strong, and are null
+    where it is not known; where several numbers say it, ``size`` is null and ``size_levels`` has them as text.
     """
     text, number, whole, truth = pl.String, pl.Float64, pl.Int64, pl.Boolean
     kinds: dict[str, Any] = {"x": text, "y": text, "given": pl.List(text), "p_value": number, "n": whole, "contributors": whole}
@@ -241,5 +319,36 @@ def to_frame(results: Sequence[CIResult]) -> pl.DataFrame:
         told = [None if r.diagnostics is None else getattr(r.diagnostics, name) for r in results]
         columns[name] = pl.Series(name, told, dtype=number)
     columns["method"] = pl.Series("method", [r.method for r in results], dtype=text)
+    columns |= _size_columns(results)
     order = [*kinds, *(name for name in columns if name not in kinds)]
     return pl.DataFrame([columns[name] for name in order])
+
+
+_SIZE_TEXTS = {"size_of": "measure", "size_response": "response", "size_outcome": "outcome", "size_level": "level"}
+_SIZE_TEXTS |= {"size_reference": "reference"}
+
+
+def _size_columns(results: Sequence[CIResult]) -> dict[str, pl.Series]:
+    """How strong, for a table of results."""
+    leading = [r.leading for r in results]
+    sizes = [d.sizes[0] if d is not None and len(d.sizes) == 1 else None for d in leading]
+    found: dict[str, list[Any]] = {"sign": [None if d is None else d.sign for d in leading], "strength": [r.strength for r in results]}
+    for name, field in {"size": "estimate", "size_low": "low", "size_high": "high", **_SIZE_TEXTS}.items():
+        found[name] = [None if size is None else getattr(size, field) for size in sizes]
+    found["size_levels"] = [None if d is None or len(d.sizes) < 2 else levels_in_words(d.sizes) for d in leading]
+    texts = {"sign", "size_levels", *_SIZE_TEXTS}
+    return {name: pl.Series(name, values, dtype=pl.String if name in texts else pl.Float64) for name, values in found.items()}
+
+
+def size_from_row(row: Mapping[str, Any]) -> Size | None:
+    """The size in a row of a table of results; None where there is none, or not one.
+
+    >>> size_from_row({"x": "A", "y": "B", "size": None}) is None
+    True
+    """
+    if row["size"] is None:
+        return None
+    response = row["size_response"]
+    predictor = row["x"] if response == row["y"] else row["y"]
+    texts = row["size_level"], row["size_reference"], row["size_outcome"]
+    return Size(row["size_of"], row["size"], None, row["size_low"], row["size_high"], response, predictor, *texts)

@@ -14,7 +14,7 @@ from rich.console import Console
 from consilience.citest import CIResult
 from consilience.cli.options import Given, takes_settings
 from consilience.cli.reading_options import Read, split_names, takes_reading
-from consilience.cli.show import changes_table, kinds_table, result_table, show_diagnostics
+from consilience.cli.show import changes_table, kinds_table, result_table, show_diagnostics, show_strength
 from consilience.cli.sites import METHODS, choose, clients_of, make_test, say_findings, write_ledgers
 from consilience.settings import Part
 
@@ -62,6 +62,7 @@ def independence(
             console.print(changed)
         console.print(kinds_table(clients, [x, y, *result.given]))
         console.print(result_table(result, method.value))
+        show_strength(result, console)
         show_diagnostics(result, console)
     raise typer.Exit(0 if result.informative else 3)
 

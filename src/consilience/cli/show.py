@@ -9,14 +9,27 @@ from rich.markup import escape
 from rich.table import Table
 
 from consilience.citest import CIResult, Diagnosis
+from consilience.citest.size_words import levels_in_words
 from consilience.data.harmonise import Change, Summary
 from consilience.data.judging import Standing
 from consilience.federation import Client
 from consilience.iod import Decision, Discovery
 from consilience.iod.headline import Ended, condition, ended
+from consilience.iod.report.pairs import Pairs
 from consilience.iod.report.sentences import shared_edges
+from consilience.iod.summary import ALL, SOME
 
-__all__ = ["changes_table", "exit_code", "format_p", "kinds_table", "result_table", "sentence", "show_diagnostics", "show_discovery"]
+__all__ = [
+    "changes_table",
+    "exit_code",
+    "format_p",
+    "kinds_table",
+    "result_table",
+    "sentence",
+    "show_diagnostics",
+    "show_discovery",
+    "show_strength",
+]
 
 MOST_SHOWN = 20
 """PAGs that are printed; files and JSON have all of them."""
@@ -103,8 +116,8 @@ def result_table(result: CIResult, method: str) -> Table:
     if not result.converged:
         caption += "; NOT CONVERGED"
     table = Table(title=escape(f"{result.x} ⫫ {result.y}{given}"), title_justify="left", caption=escape(caption), caption_justify="left")
-    for heading in ("response", "statistic", "df", "p", "log-lik. without", "log-lik. with", "note"):
-        table.add_column(heading, justify="left" if heading in ("response", "note") else "right")
+    for heading in ("response", "statistic", "df", "p", "log-lik. without", "log-lik. with", "size (95 % interval)", "note"):
+        table.add_column(heading, justify="left" if heading in ("response", "size (95 % interval)", "note") else "right")
     for d in result.directions:
         note = d.reason or ("perfectly predicted level" if d.separated else "products of residuals" if d.symmetric else "")
         table.add_row(
@@ -114,10 +127,11 @@ def result_table(result: CIResult, method: str) -> Table:
             format_p(d.p_value),
             "" if d.symmetric else f"{d.loglik_restricted:.2f}",
             "" if d.symmetric else f"{d.loglik_unrestricted:.2f}",
+            escape(levels_in_words(d.sizes)),
             escape(note),
         )
     if not result.directions:
-        table.add_row("[dim]only combined p-values[/]", "", "", format_p(result.p_value), "", "", "")
+        table.add_row("[dim]only combined p-values[/]", "", "", format_p(result.p_value), "", "", "", "")
     return table
 
 
@@ -129,6 +143,14 @@ def sentence(found: Diagnosis) -> str:
     """
     words = found.said("--method residual")
     return f"{words[0].upper()}{words[1:]}."
+
+
+def show_strength(result: CIResult, console: Console) -> None:
+    """How strong, as a sentence."""
+    words = result.in_words()
+    if words:
+        plain = words.startswith(("higher ", "no clear "))  # else it begins with a name, which stays as it is
+        console.print(escape(f"{words[0].upper() if plain else words[0]}{words[1:]}."), highlight=False, soft_wrap=True)
 
 
 def show_diagnostics(result: CIResult, console: Console) -> None:
@@ -159,10 +181,24 @@ def show_discovery(found: Discovery, console: Console) -> None:
         console.print(f"\n[bold]{whole}, {condition(found)}[/]: {escape(shared_edges(found))}", highlight=False)
     elif found.pags and found.overruled:
         console.print(f"\nThis is so {condition(found)}.", highlight=False)
+    _show_strengths(found, console)
     _show_decisions("These decisions cannot hold together; without any one of them they could:", found.conflicts, console)
     _show_decisions("Overruled:", found.overruled, console, found.resolution.reasons)
     for words in _ways_out(found):
         console.print(f"\n{words}", highlight=False)
+
+
+def _show_strengths(found: Discovery, console: Console) -> None:
+    """How strong the edges are that all or some graphs have."""
+    told = Pairs(found)
+    stories = [told.story(x, y) for x, y in told.pairs()]
+    strong = [(story, story.strong) for story in stories if story.strong is not None and story.status in (ALL, SOME)]
+    if strong:
+        console.print("\n[bold]How strong[/] (an association, not a cause):", highlight=False)
+    for story, said in strong[:MOST_SHOWN]:
+        console.print(f"  - {escape(f'{story.x} – {story.y}: {said.all_words}')}", highlight=False, soft_wrap=True)
+    if len(strong) > MOST_SHOWN:
+        console.print(f"    … and {len(strong) - MOST_SHOWN} more", highlight=False)
 
 
 def exit_code(found: Discovery) -> int:

@@ -38,7 +38,7 @@ from consilience.glm.layout import Total
 from consilience.glm.secant import SecantMemory
 from consilience.glm.spread import spread_step
 
-__all__ = ["TOLERANCE", "Fit", "FitProblem", "Newton"]
+__all__ = ["LONG_STEP", "TOLERANCE", "Fit", "FitProblem", "Newton"]
 
 TOLERANCE = 1e-9
 """A fit ends when its next step promises less than this share of ℓ."""

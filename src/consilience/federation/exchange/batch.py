@@ -40,6 +40,7 @@ from consilience.federation.exchange.likelihood import (
     sketch,
 )
 from consilience.federation.exchange.refined import Refinement, worn
+from consilience.federation.exchange.sizes import Sizer, slopes_of
 from consilience.federation.exchange.sums import Sums
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import SiteEffects
@@ -127,8 +128,13 @@ class _Batch:
     finished: dict[ModelSpec, int] = field(default_factory=dict)
     open: dict[ModelSpec, Newton] = field(default_factory=dict)
     alone: dict[Question, AloneAnswer] = field(default_factory=dict)
+    told: dict[Question, CIResult] = field(default_factory=dict)
     rounds: int = 0
     ready: int = 0
+    _sizer: Sizer = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._sizer = Sizer(self.sums)
 
     def run(self) -> Rounds:
         """The rounds, in order."""
@@ -303,9 +309,18 @@ class _Batch:
                 if newton.fit is not None:
                     if model in sums.freedom and shape.shape is not None and gap_is_open(newton.fit.beta, shape.shape):
                         sums.freedom[model] = freedom(without_faint(total.info, shape), self._slopes(model))
+                    if newton.fit.converged:
+                        self._keep_slopes(model, newton, effects)
                     sums.fits[model] = settled(newton.fit, model, shape, sums)
                     self.finished[model] = self.rounds
                     del self.open[model]
+
+    def _keep_slopes(self, model: ModelSpec, newton: Newton, effects: SiteEffects) -> None:
+        """What a fit in steps says of the sizes of its predictors. Coordinates come with an information that is too large to say more."""
+        assert newton.state.total is not None
+        info = None if effects is SiteEffects.COORDINATE else newton.state.total.info
+        random = effects is SiteEffects.RANDOM
+        self.sums.slopes[model] = slopes_of(newton, info, self.sketches[model], random=random)
 
     def _diagnose(self) -> Rounds:
         """Whether the full models of all tests hold."""
@@ -363,7 +378,12 @@ class _Batch:
         return [self.result(test) for test in self.tests]
 
     def result(self, test: _Test) -> CIResult:
-        """The result of an answered test."""
+        """The result of an answered test, made once."""
+        if test.question not in self.told:
+            self.told[test.question] = self._result(test)
+        return self.told[test.question]
+
+    def _result(self, test: _Test) -> CIResult:
         question = test.question
         contributors, n = self.sums.counts[test.sample]
         if test.alone:
@@ -386,7 +406,13 @@ class _Batch:
         if df == 0:
             return silent(response, predictor, no_information(question, response))
         law = self._law(test, full)
-        return direction(response, predictor, df, fits[restricted], fits[full], law, gaussian=self.sketches[full].gaussian)
+        told = direction(response, predictor, df, fits[restricted], fits[full], law, gaussian=self.sketches[full].gaussian)
+        if not told.informative:
+            return told
+        found = self.sums.cover(full.sample)
+        assert found is not None
+        sizes, sign = self._sizer.sized(told, full, self.sketches[full], found)
+        return replace(told, sizes=sizes, sign=sign)
 
     def _law(self, test: _Test, full: ModelSpec) -> Reference:
         return reference(self.sketches[full], self.sums, self.sums.counts[test.sample][0])

@@ -28,10 +28,17 @@ PARALLEL = 1e-8
 
 
 class Columns(NamedTuple):
-    """How a variable's columns are combined: first those that stand for it, then its features."""
+    """How a variable's columns are combined: first those that stand for it, then its features.
+
+    ``squares`` are the cross-products of what is left of those that stand for it. ``sign`` is 1 where more of the one that does is more of
+    the variable, -1 where it is less, 0 where there is no more or less; ``levels`` the higher and the lower of two, where it has two.
+    """
 
     combine: Floats
     plain: int
+    squares: Floats = np.empty((0, 0))
+    sign: float = 0.0
+    levels: tuple[str, str] = ("", "")
 
 
 class Part(NamedTuple):
@@ -57,6 +64,19 @@ def columns_for(variable: Variable, counts: Floats, least: float, left: Floats, 
 
     ``left`` are the cross-products of its residuals, ``units`` the exponents they are divided by; ``knots`` are given for features.
     """
+    made = _combined(variable, counts, least, left, units, knots)
+    if made is None:
+        return None
+    scale = np.ldexp(1.0, -units.astype(np.int64))
+    plain = made.combine[:, : made.plain]
+    squares = plain.T @ (left * np.outer(scale, scale)) @ plain
+    if variable.kind.is_discrete and variable.kind is not Kind.ORDINAL:
+        high_low = (variable.levels[1], variable.levels[0]) if len(variable.levels) == 2 else ("", "")
+        return made._replace(squares=squares, sign=float(np.sign(plain[0, 0])) if any(high_low) else 0.0, levels=high_low)
+    return made._replace(squares=squares, sign=1.0)
+
+
+def _combined(variable: Variable, counts: Floats, least: float, left: Floats, units: Floats, knots: Knots | None) -> Columns | None:
     if not variable.kind.is_discrete:
         if knots is None:
             return Columns(np.eye(1), 1)

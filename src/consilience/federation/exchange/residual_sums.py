@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from consilience.citest.combine import cauchy, chi2_sf, sign_flip_sf
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult, Direction, silent
+from consilience.citest.size import MINUS, NO_SIGN, PLUS, correlation_size
 from consilience.data.basis import Expansion
 from consilience.data.spline import Knots
 from consilience.federation.exchange.residual_plan import Columns, Part
@@ -136,6 +137,32 @@ def silent_result(question: Question, reason: str, n: int, contributors: int, ro
     return CIResult(x, y, given, 1.0, n, contributors, rounds, informative=False, reason=reason, directions=(only,))
 
 
+def residual_sized(direction: Direction, found: Products, half: Floats) -> Direction:
+    """With the correlation of what is left of the two variables; where either is a vector, their canonical correlation and no sign.
+
+    Fisher's z with a standard error from the products: √(Σ(w p)² - (Σp)²/n), by what it would be of normal residuals so correlated.
+    """
+    x, y = found.plan.x, found.plan.y
+    sums = found.sums.reshape(-1, y.combine.shape[1])[: x.plain, : y.plain]
+    roots = root_of_inverse(x.squares), root_of_inverse(y.squares)
+    canonical = roots[0].T @ sums @ roots[1]
+    if not canonical.size:
+        return direction
+    sign = x.sign * y.sign
+    if canonical.size > 1 or sign == 0.0 or sums.size > 1:
+        size = min(1.0, math.sqrt(float((canonical**2).sum()) / min(canonical.shape)))
+        return replace(direction, sizes=(correlation_size(size, None, direction.response, direction.predictor),), sign=NO_SIGN)
+    correlation = max(-1.0, min(1.0, sign * float(canonical[0, 0])))
+    spread, scale = 1.0 / float(np.abs(half).max()) ** 2, float(x.squares[0, 0] * y.squares[0, 0])
+    if found.plan.known:
+        variance = spread / scale
+    else:
+        variance = max(0.0, spread - float(sums[0, 0]) ** 2 / found.units) / (scale * (1.0 + correlation**2))
+    about = (direction.response, direction.predictor, *x.levels, *y.levels)
+    size_of = correlation_size(correlation, math.sqrt(variance), *about)
+    return replace(direction, sizes=(size_of,), sign=PLUS if correlation > 0 else MINUS if correlation < 0 else NO_SIGN)
+
+
 def result_of(question: Question, found: Products, n: int, contributors: int, *, clustered: bool) -> CIResult:
     """Compare T = SᵀV⁻¹S of every part with its law, and combine the parts that can speak."""
     if clustered and found.units - contributors < FEWEST_CLUSTERS:
@@ -157,7 +184,8 @@ def result_of(question: Question, found: Products, n: int, contributors: int, *,
                 reason = f"{df} products of residuals rest on too few {of}: these count as {max(units, 0.0):.1f}"
                 continue
             p = sign_flip_sf(statistic, df, units)
-        directions.append(Direction(question.y, question.x, statistic, df, p, math.nan, math.nan, symmetric=True))
+        told = Direction(question.y, question.x, statistic, df, p, math.nan, math.nan, symmetric=True)
+        directions.append(residual_sized(told, found, half) if part is found.plan.parts[0] else told)
         weights.append(part.weight)
     if not directions:
         return silent_result(question, reason, n, contributors, found.rounds)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from consilience.citest.diagnostics import Diagnostics
 from consilience.citest.question import Question
@@ -23,7 +24,14 @@ from consilience.protocol.survey import Surveyed
 from consilience.settings.declaration import DEFAULTS
 from consilience.settings.disclosure import OPEN, Disclosure
 
-__all__ = ["FitOptions", "Sums"]
+__all__ = ["FitOptions", "Slopes", "Sums"]
+
+
+class Slopes(NamedTuple):
+    """A model's slopes, in the units of the cross-products, and their covariance where it is known."""
+
+    estimates: Floats
+    covariance: Floats | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +62,8 @@ class Sums:
     ``counts`` holds (contributors, rows) per variable set, ``products`` the cross-products, ``fits`` the finished models,
     ``starts`` where a model's next fit begins, ``freedom`` the rank that each predictor adds to a model's information, ``refined`` the
     models whose residuals were summed, ``combined`` Σ -2 log p of Fisher's method, ``finished`` the results that are there, ``residual``
-    what tests of residuals have learnt, ``checked`` whether models hold. ``rank_of`` replaces ``freedom`` where all rows are at hand.
+    what tests of residuals have learnt, ``checked`` whether models hold, ``slopes`` those of fits in steps.
+    ``rank_of`` replaces ``freedom`` where all rows are at hand.
     """
 
     schema: Schema
@@ -74,6 +83,7 @@ class Sums:
     restarted: bool = False
     residual: ResidualSums = field(default_factory=ResidualSums)
     checked: dict[ModelSpec, Diagnostics] = field(default_factory=dict)
+    slopes: dict[ModelSpec, Slopes] = field(default_factory=dict)
 
     def without_a_site(self) -> Sums:
         """For the sites that are left when one has gone: sums are asked for anew, where fits stood they go on.

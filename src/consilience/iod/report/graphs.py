@@ -10,6 +10,7 @@ from consilience.graph.graphs import PAG
 from consilience.graph.mixed import Edge
 from consilience.iod.headline import condition
 from consilience.iod.report.html import Html, el, join, label, labels, listed
+from consilience.iod.report.pairs import Pairs, Story
 from consilience.iod.report.stories import why_each_pair
 from consilience.iod.report.tables import Column, table
 from consilience.iod.summary import MARKS, percent
@@ -35,9 +36,18 @@ def common_positions(found: Discovery) -> Positions:
 def summary_section(found: Discovery, positions: Positions) -> Html:
     """What the graphs have in common, as a drawing and as a table."""
     summary = found.summary
-    rows = [_pair(row) for row in summary.frame.iter_rows(named=True) if row["edge"] != "none"]
+    told = Pairs(found)
+    sized = any(told.story(x, y).strong is not None for x, y in told.pairs())
+    rows = [
+        _pair(row, told.story(row["x"], row["y"]) if sized else None)
+        for row in summary.frame.iter_rows(named=True)
+        if row["edge"] != "none"
+    ]
     columns = [Column("variable"), Column("mark there"), Column("variable"), Column("mark there"), Column("edge")]
-    columns += [Column("share of graphs", number=True)]
+    columns += [
+        Column("share of graphs", number=True),
+        *([Column("strength", number=True)] if sized else []),
+    ]
     drawing = el("figure", Html(summary.to_svg(positions=positions, embedded=True)), class_="wide")
     apart = [join([label(x), " – ", label(y)]) for x, y, edge in summary.frame.select("x", "y", "edge").iter_rows() if edge == "none"]
     if not found.pags:  # of no graph everything could be said
@@ -49,18 +59,24 @@ def summary_section(found: Discovery, positions: Positions) -> Html:
         + drawing
         + (table(columns, rows, caption=caption) if rows else "")
         + (_folded(f"{counted(len(apart), 'pair')} joined in no graph", listed(apart, class_="columns")) if apart else "")
-        + why_each_pair(found)
+        + why_each_pair(found, told)
     )
 
 
-def _pair(row: Mapping[str, Any]) -> Html:
+def _pair(row: Mapping[str, Any], story: Story | None) -> Html:
     share = row["edge_share"]
     return el(
         "tr",
         *(cell for end in "xy" for cell in (el("td", label(row[end])), el("td", _marks(row, end)))),
         el("td", row["edge"]),
         el("td", "–" if share is None else percent(share), class_="number", data_value="" if share is None else share),
+        _strength(story) if story is not None else None,
     )
+
+
+def _strength(story: Story) -> Html:
+    """How strong, in few words."""
+    return el("td", story.strength, class_="number", data_value="" if story.strong is None else story.strong.test.strength)
 
 
 def _marks(row: Mapping[str, Any], end: str) -> str:

@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from consilience.citest.result import size_from_row
+from consilience.citest.size_words import strength_in_words
 from consilience.graph.marks import NONE
+from consilience.iod.report.how_strong import Strong, how_strong
 from consilience.iod.report.reasons import Asked, Reasons
 from consilience.iod.report.sentences import isolated, left_open
 from consilience.iod.report.tables import DECISIONS, decision_of, note_of
@@ -43,7 +46,7 @@ class Story:
     """All that is said of a pair.
 
     ``status`` is "all", "some", "none" or "unknown", and "nothing" where there is no graph; ``often`` says it in few words. ``count`` is
-    the number of listed graphs that join the two.
+    the number of listed graphs that join the two. ``strong`` says how strong, where it is known.
     """
 
     x: str
@@ -53,6 +56,12 @@ class Story:
     count: int
     facts: tuple[Fact, ...]
     tests: tuple[Asked, ...]
+    strong: Strong | None = None
+
+    @property
+    def strength(self) -> str:
+        """Sign and strength in few words; a dash where they are not known."""
+        return "–" if self.strong is None else strength_in_words(self.strong.test.sign, self.strong.test.strength)
 
 
 class Pairs:
@@ -97,6 +106,10 @@ class Pairs:
         count = len(self.found.pags) - int(self._listed[NONE, self._place[x], self._place[y]])
         often, words = _often(self.found, row["edge"], count)
         facts = [Fact("Joined", words)]
+        strong = how_strong(x, y, tests)
+        if strong is not None:
+            facts.append(Fact("How strong", strong.words))
+            facts += [Fact("Given nothing", strong.plain)] if strong.plain else []
         if left_open(self.found, x, y):
             facts.append(Fact("Marks", "Both were declared exogenous: why they go together is not asked here."))
         elif self.found.pags:
@@ -104,7 +117,7 @@ class Pairs:
             facts += _causes(row)
         facts += self._data_sets(x, y, tests)
         facts += self._trouble(x, y)
-        return Story(x, y, row["edge"] if self.found.pags else "nothing", often, count, tuple(facts), tests)
+        return Story(x, y, row["edge"] if self.found.pags else "nothing", often, count, tuple(facts), tests, strong)
 
     def _ends(self, row: dict[str, Any]) -> list[Fact]:
         """What is known of the mark at either end."""
@@ -190,10 +203,12 @@ def _counts(found: Discovery, labels: tuple[str, ...]) -> np.ndarray[Any, np.dty
 
 def _tests(found: Discovery) -> dict[frozenset[str], list[Asked]]:
     tests: dict[frozenset[str], list[Asked]] = defaultdict(list)
-    columns = ("x", "y", "given", "p_value", "n", "contributors", "informative", "reason", "converged")
-    for x, y, given, p, n, sites, informative, reason, converged in found.tests.select(columns).iter_rows():
-        decision = decision_of(p, found.alpha, informative=informative and converged)
-        tests[frozenset((x, y))].append(Asked(tuple(given), p, decision, n, sites, note_of(reason, converged=converged)))
+    for row in found.tests.iter_rows(named=True):
+        decision = decision_of(row["p_value"], found.alpha, informative=row["informative"] and row["converged"])
+        note = note_of(row["reason"], converged=row["converged"])
+        told = row["sign"], row["strength"], size_from_row(row), row["size_levels"] or ""
+        one = Asked(tuple(row["given"]), row["p_value"], decision, row["n"], row["contributors"], note, *told)
+        tests[frozenset((row["x"], row["y"]))].append(one)
     for asked in tests.values():
         asked.sort(key=lambda test: len(test.given))
     return tests

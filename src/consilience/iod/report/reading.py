@@ -33,6 +33,14 @@ _DECISIONS = (
     "overruled: what the graphs then say is true only if those that were overruled are wrong, and those that were kept right."
 )
 
+_STRENGTH = (
+    "A p-value says whether two variables go together more than by chance; the size says how much of one goes with how much of the other, "
+    "the given variables held fixed: in standard deviations (SD) of a number, as a factor on the odds of a level or on the rate of a "
+    "count, with an interval that has the true size in it 95 times of 100. The strength puts all kinds on one scale from 0 to 1, with + "
+    "where more goes with more and − where more goes with less. A pair with an edge is told by the weakest of its tests, one that some "
+    "test finds independent by that test. All of these are associations: which way causes go, if any do, only the marks say."
+)
+
 
 @cache
 def reading() -> Html:
@@ -44,6 +52,6 @@ def reading() -> Html:
     examples = map(PAG.parse, _EXAMPLES)
     marks = (el("li", Html(to_svg(graph, embedded=True)), el("span", edge_sentence(graph.edges[0]))) for graph in examples)
     parts = [el("p", _PAG), el("ul", *marks, class_="marks"), el("p", _MARKS)]
-    for title, words in (("The list", _LIST), ("The summary", _SUMMARY), ("The decisions", _DECISIONS)):
+    for title, words in (("The list", _LIST), ("The summary", _SUMMARY), ("The decisions", _DECISIONS), ("How strong", _STRENGTH)):
         parts += [el("h3", title), el("p", words)]
     return join(parts)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from consilience.citest.size import Size
 from consilience.iod.report.sentences import isolated
 from consilience.iod.summary import ALL, NO
 from consilience.iod.wording import format_p
@@ -37,6 +38,10 @@ class Asked(NamedTuple):
     n: int
     sites: int
     note: str = ""
+    sign: str | None = None
+    strength: float | None = None
+    size: Size | None = None
+    levels: str = ""
 
     @property
     def words(self) -> str:

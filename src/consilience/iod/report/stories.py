@@ -16,7 +16,7 @@ MOST = 300
 """Pairs that are told, those with an edge first; 25 variables have as many."""
 
 
-def why_each_pair(found: Discovery) -> Html:
+def why_each_pair(found: Discovery, told: Pairs | None = None) -> Html:
     """What is said of every pair, with the tests that decided it.
 
     >>> import consilience as cs
@@ -24,7 +24,7 @@ def why_each_pair(found: Discovery) -> Html:
     >>> why_each_pair(found).count("<details>")
     4
     """
-    told = Pairs(found)
+    told = Pairs(found) if told is None else told
     stories = sorted((told.story(x, y) for x, y in told.pairs()), key=lambda story: story.status == "none")
     if not stories:
         return Html("")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
+from consilience.citest.result import size_from_row
+from consilience.citest.size_words import levels_in_words, strength_in_words
 from consilience.iod.report.html import Html, el, label, labels
 from consilience.iod.wording import counted, format_p
 
@@ -65,6 +67,8 @@ CI_COLUMNS = (
     Column("given"),
     Column("p-value", number=True),
     Column("decision"),
+    Column("strength", number=True),
+    Column("size (95 % interval)"),
     Column("rows", number=True),
     Column("sites", number=True),
     Column("linear", number=True),
@@ -80,8 +84,9 @@ def ci_rows(found: Discovery, tests: pl.DataFrame, shown: Sequence[bool] | None 
     shown_names = {name: el("td", label(name)) for name in names}  # few names, in thousands of rows
     columns = ("x", "y", "given", "p_value", "n", "contributors", "informative", "reason", "converged", "linear_p", "method")
     seen = [True] * tests.height if shown is None else shown
-    for row, visible in zip(tests.select(columns).iter_rows(), seen, strict=True):
-        x, y, given, p, n, sites, informative, reason, converged, linear, method = row
+    for row, visible in zip(tests.iter_rows(named=True), seen, strict=True):
+        x, y, given, p, n, sites, informative, reason, converged, linear, method = (row[name] for name in columns)
+        size, strength = size_from_row(row), row["strength"]
         decision = decision_of(p, found.alpha, informative=informative and converged)
         note = note_of(reason, converged=converged, method=method)
         rows.append(
@@ -92,6 +97,8 @@ def ci_rows(found: Discovery, tests: pl.DataFrame, shown: Sequence[bool] | None 
                 el("td", labels(given) or "–", data_value=f"{len(given):04d} {', '.join(given)}"),
                 el("td", format_p(p) if informative else "–", class_="number", data_value=repr(p) if informative else ""),
                 el("td", el("span", decision, class_=f"decision {decision}")),
+                el("td", strength_in_words(row["sign"], strength) or "–", class_="number", data_value="" if strength is None else strength),
+                el("td", levels_in_words([size]) if size is not None else row["size_levels"] or "–", class_="size"),
                 el("td", f"{n:,}", class_="number", data_value=n),
                 el("td", str(sites), class_="number"),
                 el("td", "–" if linear is None else format_p(linear), class_="number", data_value="" if linear is None else repr(linear)),

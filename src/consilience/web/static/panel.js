@@ -26,7 +26,7 @@ function facts(told) {
 function tests(told) {
   const table = make("table", undefined, { class: "pair-tests" });
   const head = make("tr");
-  for (const [words, kind] of [["given"], ["p-value", "number"], ["decision"], ["rows", "number"]]) {
+  for (const [words, kind] of [["given"], ["p-value", "number"], ["decision"], ["strength", "number"], ["rows", "number"]]) {
     head.append(make("th", words, { scope: "col", ...(kind ? { class: kind } : {}) }));
   }
   const body = make("tbody");
@@ -35,7 +35,7 @@ function tests(told) {
     test.given.forEach((name, number) => given.append(number ? ", " : "", make("bdi", name)));
     if (!test.given.length) given.textContent = "nothing";
     decision.append(make("span", test.decision, { class: `decision ${test.decision}` }));
-    row.append(given, make("td", test.p, { class: "number" }), decision, make("td", test.n, { class: "number" }));
+    row.append(given, make("td", test.p, { class: "number" }), decision, make("td", test.strength, { class: "number", ...(test.size ? { title: test.size } : {}) }), make("td", test.n, { class: "number" }));
     body.append(row);
   }
   const top = make("thead");

@@ -76,7 +76,7 @@ def test_a_pair_is_told_without_a_script() -> None:
     assert "no edge" in details
     assert "p = 0.300, n = 900" in details
     rows = tree.one("section", id="details").all("tr")
-    assert [cell.text for cell in rows[1].all("td")] == ["nothing", "0.300", "independent", "900"]
+    assert [cell.text for cell in rows[1].all("td")] == ["nothing", "0.300", "independent", "–", "900"]
 
 
 @pytest.mark.slow

@@ -56,14 +56,21 @@ def _amat(view: View, _: Positions) -> str:
 
 
 def _edges(view: View, _: Positions) -> str:
-    head = ["from", "edge", "to", "graphs", "meaning"]
-    # the marks between two names are ours, and no formula in any spreadsheet
-    return to_csv([head, *([guarded(row.a), row.sign, guarded(row.b), row.often, guarded(row.words)] for row in view.rows)])
+    head = ["from", "edge", "to", "graphs", "meaning", "strength", "how strong"]
+    # the marks between two names are ours, and no formula in any spreadsheet; a minus is one that spreadsheets read
+    rows = (
+        [guarded(row.a), row.sign, guarded(row.b), row.often, guarded(row.words), row.strength.replace("−", "-"), guarded(row.strong)]
+        for row in view.rows
+    )
+    return to_csv([head, *rows])
 
 
 def _json(view: View, _: Positions) -> str:
     told: dict[str, object] = {"title": view.title, "alpha": view.found.alpha, "labels": list(view.labels)}
-    told["edges"] = [{"from": row.a, "edge": row.sign, "to": row.b, "graphs": row.often, "meaning": row.words} for row in view.rows]
+    told["edges"] = [
+        {"from": row.a, "edge": row.sign, "to": row.b, "graphs": row.often, "meaning": row.words, "how_strong": row.strong}
+        for row in view.rows
+    ]
     if view.choice.second is None and view.choice.first.kind is not Kind.SUMMARY:
         graph = _graph(view)
         told |= {"labels": list(graph.labels), "matrix": graph.to_matrix().tolist()}

@@ -18,7 +18,7 @@ __all__ = ["Listing"]
 
 PER_PAGE = 600
 """Tests on a page; with no more than these in all, a script sorts and searches on the page."""
-SORTED = {"x": "x", "y": "y", "given": "given", "p": "p_value", "decision": "decision"}
+SORTED = {"x": "x", "y": "y", "given": "given", "p": "p_value", "decision": "decision", "strength": "strength", "size": "size"}
 SORTED |= {"rows": "n", "sites": "contributors", "linear": "linear_p", "note": "reason"}
 """Names of orders in an address, in the order of the columns, and the columns of the tests that they mean."""
 
@@ -61,6 +61,11 @@ class Listing:
     def checked(self) -> bool:
         """True if it was looked at for any test whether linear models hold."""
         return self.found.tests["linear_p"].null_count() < self.found.tests.height
+
+    @property
+    def sized(self) -> bool:
+        """True if it is known of any test how strong the two go together."""
+        return self.found.tests["strength"].null_count() < self.found.tests.height
 
     @property
     def whole(self) -> bool:

@@ -20,7 +20,8 @@ def guarded(cell: object) -> object:
     >>> [guarded(cell) for cell in ("age", "=1+1", "-1.5", -1.5, "@sum", "-x", "")]
     ['age', "'=1+1", '-1.5', -1.5, "'@sum", "'-x", '']
     """
-    if not isinstance(cell, str) or not cell.startswith(_SIGNS):
+    # a lone plus says which way two go together, and runs nothing
+    if not isinstance(cell, str) or not cell.startswith(_SIGNS) or cell == "+":
         return cell
     try:
         float(cell)

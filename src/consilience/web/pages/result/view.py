@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any
 
+from consilience.citest.size_words import levels_in_words, strength_in_words
 from consilience.graph.drawing.lettering import legible
 from consilience.graph.drawing.shapes import DOTTED, OPEN, Line
 from consilience.graph.drawing.svg import Positions, draw
@@ -38,7 +39,7 @@ MOST_TESTS = 12
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An edge, or a pair without one, in the table: its ends, the sign between them, in how many graphs, and what it says."""
+    """An edge, or a pair without one, in the table: its ends, the sign between them, in how many graphs, what it says, and how strong."""
 
     pair: str
     a: str
@@ -47,6 +48,8 @@ class Row:
     often: str
     words: str
     status: str
+    strength: str = "–"
+    strong: str = ""
 
 
 class View:
@@ -147,7 +150,7 @@ class View:
         for x, y in combinations(sorted(self.labels), 2):
             if frozenset((x, y)) not in joined:
                 story = self.pairs.story(x, y)
-                found.append(Row(self.pair(x, y), x, "", y, story.often, "Not joined", story.status))
+                found.append(Row(self.pair(x, y), x, "", y, story.often, "Not joined", story.status, *_strong(story)))
         return found
 
     def pair(self, x: str, y: str) -> str:
@@ -174,6 +177,8 @@ class View:
                 "given": list(test.given),
                 "p": "–" if test.decision == "uninformative" or test.p_value is None else format_p(test.p_value),
                 "decision": test.decision,
+                "strength": strength_in_words(test.sign, test.strength) or "–",
+                "size": test.levels if test.size is None else levels_in_words([test.size]),
                 "n": f"{test.n:,}",
                 "note": test.note,
             }
@@ -226,7 +231,7 @@ class View:
     def _row(self, line: Line) -> Row:
         story = self.pairs.story(line.a, line.b)
         status = self.difference.status(line) if self.difference is not None else story.status
-        return Row(self.pair(line.a, line.b), line.a, _sign(line), line.b, story.often, self._says(line), status)
+        return Row(self.pair(line.a, line.b), line.a, _sign(line), line.b, story.often, self._says(line), status, *_strong(story))
 
     def _says(self, line: Line) -> str:
         """What a line says, in a sentence."""
@@ -258,6 +263,11 @@ class View:
 
     def _status(self, line: Line) -> str:
         return self.pairs.story(line.a, line.b).status
+
+
+def _strong(story: Story) -> tuple[str, str]:
+    """How strong, in few words and in sentences."""
+    return story.strength, "" if story.strong is None else story.strong.all_words
 
 
 def _how_often(entry: Line) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -11,12 +13,23 @@ if TYPE_CHECKING:
     from tests.system.processes import Server
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Slow tests run unmeasured: they repeat what quick ones do, thousands of times or in processes of their own, and measuring which lines
-    run takes as long as running them."""
-    for item in items:
-        if item.get_closest_marker("slow"):
-            item.add_marker("no_cover")
+    run takes several times as long as running them.
+
+    Not by the mark ``no_cover`` of pytest-cov: in a process of xdist it measures twice, and the mark stops one of the two.
+    """
+    if not item.get_closest_marker("slow"):
+        return (yield)
+    here, in_threads = sys.gettrace(), threading.gettrace()
+    sys.settrace(None)
+    threading.settrace(None)  # type: ignore[arg-type]
+    try:
+        return (yield)
+    finally:
+        threading.settrace(in_threads)  # type: ignore[arg-type]
+        sys.settrace(here)
 
 
 @pytest.fixture(scope="session")

@@ -22,8 +22,6 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 SHORT_NUMBERS, SHORT_TEXTS = 20_000, 5_000
 """Rows up to which levels are encoded without a query."""
-TEXTS = (pl.String, pl.Boolean, pl.Categorical, pl.Enum)
-"""Types of levels that are no numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,7 +143,7 @@ def _encode_levels(column: pl.Series, variable: Variable, owner: str) -> Codes:
     code = {label: i for i, label in enumerate(variable.levels)}
     if len(column) <= SHORT_NUMBERS and column.dtype.is_numeric() and not column.dtype.is_decimal():
         return _encode_numbered(column.to_numpy(), code, variable, owner)
-    if len(column) <= SHORT_TEXTS and column.dtype in TEXTS:
+    if len(column) <= SHORT_TEXTS and column.dtype in (pl.String, pl.Boolean, pl.Categorical, pl.Enum):
         return _encode_listed(column.to_list(), code, variable, owner)
     _check_levels(labels_of(column), variable, owner)
     if column.dtype.is_float():

@@ -41,7 +41,6 @@ def finished(ada: Browser) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover  # measuring which lines run takes three times as long as running them
 def test_every_page_of_a_large_study_is_there_at_once(ada: Browser, finished: str) -> None:
     slow = {}
     for path in ("/studies", "/account", *(f"/studies/{finished}{path}" for path in PATHS)):

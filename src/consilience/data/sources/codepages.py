@@ -18,8 +18,9 @@ __all__ = ["LEGACY", "likely", "unlike_western"]
 LEGACY = "windows-1252"
 MOST_ODD = 0.2
 """Of the words that other code pages read otherwise; more that break a rule, and it is not Windows-1252."""
-FEW_ODD = 0.1
-"""Of all words with letters beyond ASCII: no more than this, and they are foreign words in a Western text (German has few that tell)."""
+FEW_TELLING, FEW_ODD = 0.25, 0.1
+"""Of all words with letters beyond ASCII. German and Dutch have few that tell, and those are foreign names: where so few tell, a file is
+refused for more than these few."""
 
 _LETTER = "[a-zß-öø-ÿœšž]"
 _VOWEL = "[aeiouyáéíóúýàèìòùâêîôûäëïöü]"
@@ -89,7 +90,8 @@ def unlike_western(words: Iterable[bytes]) -> bytes | None:
     telling = {word: text for word, text in read.items() if _OTHERWISE.search(text)}
     turkish = any("ý" in text for text in telling.values()) and not any(set(text) & set("áéíóúæ") for text in read.values())
     odd = [word for word, text in telling.items() if _ODD.search(text) or (turkish and "ý" in text)]
-    return min(odd) if len(odd) > max(MOST_ODD * len(telling), FEW_ODD * len(read)) else None
+    least = FEW_ODD * len(read) if len(telling) <= FEW_TELLING * len(read) else MOST_ODD * len(telling)
+    return min(odd) if len(odd) > least else None
 
 
 def likely(words: Iterable[bytes]) -> list[str]:

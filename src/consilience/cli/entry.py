@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from typing import Any
 
 from consilience.errors import ConsilienceError
 
@@ -13,16 +11,12 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run a command; an error of ours is one line on standard error and exit code 2."""
-    command: Callable[[], Any]
-    if sys.argv[1:2] == ["app"]:
-        # whoever opens an app waits in front of a browser: the other commands, and all that they need, are not loaded for it
-        command = _app
-    else:
-        from consilience.cli.commands import COMMANDS, application  # noqa: PLC0415
+    # whoever opens an app waits in front of a browser: the other commands, and all that they need, are not loaded for one
+    from consilience.cli.commands import COMMANDS, application  # noqa: PLC0415
 
-        command = application(*(name for name in sys.argv[1:2] if name in COMMANDS))
+    command = application(*(name for name in sys.argv[1:2] if name in COMMANDS))
     try:
-        command()
+        command(prog_name="consilience")
     except ConsilienceError as error:
         for words in _words_of(error):
             _say(f"[bold red]error:[/] {_escape(words)}")
@@ -30,16 +24,6 @@ def main() -> None:
     except KeyboardInterrupt:
         _say("interrupted")
         sys.exit(130)
-
-
-def _app() -> None:
-    import typer  # noqa: PLC0415
-
-    from consilience.cli.app_command import app_command  # noqa: PLC0415
-
-    alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    alone.command("app")(app_command)
-    alone(args=sys.argv[2:], prog_name="consilience app")
 
 
 def _say(words: str) -> None:

@@ -41,7 +41,8 @@ def test_what_comes_late_is_undone_and_nobody_waits_for_it() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere threads share the priority of their process")
-def test_what_nobody_waits_for_comes_last() -> None:
+@pytest.mark.parametrize("dispensable", [True, False])
+def test_what_nobody_will_wait_for_comes_last(*, dispensable: bool) -> None:
     go = Event()
     found: list[int] = []
 
@@ -50,12 +51,12 @@ def test_what_nobody_waits_for_comes_last() -> None:
         return os.getpriority(os.PRIO_PROCESS, get_native_id())
 
     own = os.getpriority(os.PRIO_PROCESS, get_native_id())
-    step = Step(call, found.append)
+    step = Step(call, found.append, dispensable=dispensable)
     with pytest.raises(TimeIsUp):
         step.result(Clock(0.0))
     go.set()
     step.wait(Clock())
-    assert found == [LAST]
+    assert found == [LAST if dispensable else own]
     assert os.getpriority(os.PRIO_PROCESS, get_native_id()) == own, "and nobody else does"
 
 

@@ -1,8 +1,8 @@
 """Steps of the solver that cannot be interrupted, and a search that does not wait for them longer than it may.
 
 The solver grounds a program and prepares a search in one step each, which take seconds with thirty variables. They release the
-interpreter, so they are done in a thread and waited for with an eye on the clock. A step that nobody waits for any more goes on to its end,
-behind everybody who has something to do.
+interpreter, so they are done in a thread and waited for with an eye on the clock. A step that was left goes on to its end; if nobody will
+ever want it, behind everybody who has something to do.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ class Step(Generic[Found]):
         The step.
     undo : callable
         What to do with a result that nobody waits for.
+    dispensable : bool
+        True if nobody will wait for it again, once it was left.
 
     Examples
     --------
@@ -42,8 +44,8 @@ class Step(Generic[Found]):
     42
     """
 
-    def __init__(self, call: Callable[[], Found], undo: Callable[[Found], object] = lambda _: None) -> None:
-        self._call, self._undo, self._lock = call, undo, Lock()
+    def __init__(self, call: Callable[[], Found], undo: Callable[[Found], object] = lambda _: None, *, dispensable: bool = False) -> None:
+        self._call, self._undo, self._lock, self._dispensable = call, undo, Lock(), dispensable
         self._left = False
         self._found: list[Found] = []
         self._error: BaseException | None = None
@@ -77,7 +79,8 @@ class Step(Generic[Found]):
             with self._lock:
                 self._left = True
                 late, self._found = self._found, []
-            self._yield()
+            if self._dispensable:
+                self._yield()
             for found in late:
                 self._undo(found)
             raise

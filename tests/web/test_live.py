@@ -9,7 +9,7 @@ import pytest
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from consilience.web.live import RETRY, Event, Streams, last_event
+from consilience.web.live import MOST_TOGETHER, RETRY, Event, Streams, last_event
 
 
 def run(streams: Streams, events: AsyncIterator[Event], most: int = 100) -> list[bytes]:
@@ -44,11 +44,40 @@ def check_retry(part: bytes) -> None:
 
 def test_events_come_in_order_and_the_stream_ends_with_them() -> None:
     streams = Streams()
-    parts = run(streams, three())
-    check_retry(parts[0])
-    assert [part.split(b"\n")[0] for part in parts[1:]] == [b"id: 1", b"id: 2", b"id: 3"]
-    assert all(part.count(b"\n\n") == 1 and part.endswith(b"\n\n") for part in parts)
+    first, *others = run(streams, three())
+    check_retry(first)
+    told = b"".join(others).split(b"\n\n")
+    assert [part.split(b"\n")[0] for part in told] == [b"id: 1", b"id: 2", b"id: 3", b""]
+    assert len(others) == 1, "what is there at once is sent at once"
     assert streams.open == 0
+
+
+def test_what_has_to_be_waited_for_does_not_keep_what_is_there() -> None:
+    async def slow() -> AsyncIterator[Event]:
+        yield Event("append", "ledger", "<tr>1", 1)
+        yield Event("append", "ledger", "<tr>2", 2)
+        await asyncio.sleep(0.02)
+        yield Event("append", "ledger", "<tr>3", 3)
+        raise OSError("the disk is gone")
+
+    async def collect() -> None:
+        async for part in streams.respond(slow()).body_iterator:
+            found.append(bytes(part).count(b"id: "))
+
+    streams, found = Streams(), list[int]()
+    with pytest.raises(OSError, match="disk"):
+        asyncio.run(collect())
+    assert found == [0, 2, 1], "and an error comes after what was told before it"
+    assert streams.open == 0
+
+
+def test_many_events_are_sent_in_pieces_that_have_an_end() -> None:
+    async def many() -> AsyncIterator[Event]:
+        for n in range(1, 2 * MOST_TOGETHER + 2):
+            yield Event("append", "ledger", "<tr>", n)
+
+    _, *others = run(Streams(), many())
+    assert [part.count(b"id: ") for part in others] == [MOST_TOGETHER, MOST_TOGETHER, 1]
 
 
 def test_silence_has_signs_of_life_and_closing_ends_it() -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import time
-from threading import Event
+from threading import Event, get_native_id
 
 import pytest
 
 from consilience.iod.clock import Clock, TimeIsUp
 from consilience.iod.solver.deduction import Deduced
-from consilience.iod.solver.patience import Step
+from consilience.iod.solver.patience import LAST, Step
 from consilience.iod.solver.program import MANY_VARIABLES, Program
 
 
@@ -36,6 +38,26 @@ def test_what_comes_late_is_undone_and_nobody_waits_for_it() -> None:
     go.set()
     step.wait(Clock())
     assert undone == [42]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere threads share the priority of their process")
+@pytest.mark.parametrize("dispensable", [True, False])
+def test_what_nobody_will_wait_for_comes_last(*, dispensable: bool) -> None:
+    go = Event()
+    found: list[int] = []
+
+    def call() -> int:
+        go.wait(10.0)
+        return os.getpriority(os.PRIO_PROCESS, get_native_id())
+
+    own = os.getpriority(os.PRIO_PROCESS, get_native_id())
+    step = Step(call, found.append, dispensable=dispensable)
+    with pytest.raises(TimeIsUp):
+        step.result(Clock(0.0))
+    go.set()
+    step.wait(Clock())
+    assert found == [LAST if dispensable else own]
+    assert os.getpriority(os.PRIO_PROCESS, get_native_id()) == own, "and nobody else does"
 
 
 def test_an_error_is_raised_where_it_is_waited_for() -> None:

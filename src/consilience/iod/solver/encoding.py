@@ -135,15 +135,15 @@ def _triples(numbered: Sequence[tuple[int, Ruling]], locals_: Sequence[Local]) -
 def _constraints(numbered: Iterable[tuple[int, Ruling]]) -> str:
     """Decisions as facts; tests of the same variable given the same set share their walks."""
     walks: dict[tuple[int, int], int] = {}
-    facts = ""
+    facts = list[str]()
     for number, ruling in numbered:
-        facts += facts_of("inseparable", [(number, *part) for part in ruling.inseparable])
+        facts.append(facts_of("inseparable", [(number, *part) for part in ruling.inseparable]))
         for name, key in (("independent", ruling.separated), ("dependent", ruling.connected)):
             if key is not None:
                 x, y, given = key
-                facts += facts_of(name, [(number, walks.setdefault((x, given), len(walks)), y)])
-    facts += facts_of("source", [(walk, x) for (x, _), walk in walks.items()])
-    return facts + facts_of("given", [(walk, v) for (_, given), walk in walks.items() for v in bits(given)])
+                facts.append(facts_of(name, [(number, walks.setdefault((x, given), len(walks)), y)]))
+    facts.append(facts_of("source", [(walk, x) for (x, _), walk in walks.items()]))
+    return "".join(facts) + facts_of("given", [(walk, v) for (_, given), walk in walks.items() for v in bits(given)])
 
 
 def _marginals(problem: SearchProblem, numbered: Sequence[tuple[int, Ruling]]) -> str:

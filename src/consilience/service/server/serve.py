@@ -16,6 +16,7 @@ from consilience.protocol.framing import FRAME_BYTES
 from consilience.secagg import Identity
 from consilience.service.config import ServerConfig
 from consilience.service.lock import lock_folder
+from consilience.service.memory import settle
 from consilience.service.server.app import create_app
 
 __all__ = ["serve"]
@@ -82,7 +83,9 @@ class _Punctual(H11Protocol):
 def serve(config: ServerConfig, identity: Identity, dress: Callable[[FastAPI], FastAPI] = lambda app: app) -> None:
     """Serve until stopped; one process per folder. ``dress`` may add to the application, such as pages."""
     with lock_folder(Path(config.home)):
-        _run(config, dress(create_app(config, identity)))
+        app = dress(create_app(config, identity))
+        settle()
+        _run(config, app)
 
 
 def _run(config: ServerConfig, app: FastAPI) -> None:

@@ -19,7 +19,7 @@ __all__ = ["Board", "Boards", "Standing"]
 MOST_BOARDS = 64
 FRESH_SECONDS = 0.2
 """So long a look is good for everybody else who looks: the store is read five times a second, and not once for every open page."""
-TICK_SECONDS = 0.3
+TICK_SECONDS = 0.2
 LINES = 30
 """Latest lines that a page shows; the audit log has all of them."""
 

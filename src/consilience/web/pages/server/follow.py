@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import AsyncIterator, Callable
 
@@ -12,16 +11,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from consilience.service.errors import TokenError
-from consilience.service.store import Principal, State, TokenKind
+from consilience.service.store import Principal, State, Store, TokenKind
 from consilience.web.live import Event, last_event
 from consilience.web.pages.server.board import Boards, Standing
 from consilience.web.pages.server.feed import Feeds
 from consilience.web.pages.server.visit import HOME, Visit
 
-__all__ = ["Parts", "boards_of", "events_of", "follow"]
+__all__ = ["Parts", "boards_of", "events_of", "follow", "may_look"]
 
-ASK_SECONDS = 10.0
-"""Between checks that whoever looks still may: the session may have ended, the site been removed."""
 Parts = Callable[[Visit, Standing], list[tuple[str, str]]]
 """The parts of a page that change: ids of elements, and what is in them now."""
 
@@ -54,17 +51,15 @@ async def events_of(
     """What changes after an event, until there is nothing more to come. ``standing`` is what whoever may look has just seen."""
     feeds: Feeds = visit.request.app.state.feeds
     state: State | None = None
-    asked, shown = time.monotonic() if standing else 0.0, time.monotonic()
-    async with feeds.following(study) as feed:
-        standing = standing or await run_in_threadpool(boards_of(visit.request).standing, study)
+    shown = time.monotonic()
+    if standing is None:
+        if not await run_in_threadpool(may_look, visit.services.store, visit.session, study):
+            yield Event("go", HOME)
+            return
+        standing = await run_in_threadpool(boards_of(visit.request).standing, study)
+    async with feeds.following(study, visit.session) as feed:
         while True:
-            now = time.monotonic()
-            if now - asked >= ASK_SECONDS:
-                # pages that were opened together do not ask together for ever: each time they are a bit farther apart
-                asked = now - random.uniform(0.0, 0.5 * ASK_SECONDS)  # noqa: S311  nothing secret
-                if not await run_in_threadpool(_may_look, visit, study):
-                    standing = None
-            if standing is None:
+            if standing is None or not feed.allows(visit.session):
                 yield Event("go", HOME)
                 return
             if standing.number > after or (standing.state is State.RUNNING and standing.at > shown):
@@ -95,9 +90,10 @@ def _shared(visit: Visit, standing: Standing, before: State | None) -> list[tupl
     return told
 
 
-def _may_look(visit: Visit, study: str) -> bool:
+def may_look(store: Store, session: str, study: str) -> bool:
+    """Whether pages of a session may still show a study that they were let in to."""
     try:
-        who = visit.services.store.accounts.who(visit.session, TokenKind.PAGES)
+        who = store.accounts.who(session, TokenKind.PAGES)
     except TokenError:
         return False
-    return bool(who.owner) or visit.services.store.studies.has_site(study, who.site)
+    return bool(who.owner) or store.studies.has_site(study, who.site)

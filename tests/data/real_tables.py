@@ -23,7 +23,7 @@ import polars as pl
 
 import consilience as cs
 
-__all__ = ["HEART", "STUDIES", "RealStudy", "studies"]
+__all__ = ["HEART", "STUDIES", "RealStudy", "Remembering", "studies"]
 
 HEART = Path(__file__).parents[2].parent / "shared" / "data" / "heart"
 

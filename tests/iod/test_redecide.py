@@ -98,7 +98,7 @@ def test_what_was_not_tested_is_said_and_asked_for_only_on_request() -> None:
     missed = 0
     for seed in range(6):
         test = Counting(erring(seed))
-        found = cs.discover(test, alpha=0.001, resolve="strict")
+        found = cs.discover(test, alpha=0.001, resolve="strict", limit=500)  # what is asked hangs on no list; some have thousands of graphs
         before = len(test.asked)
         again = found.redecide(alpha=0.3)
         assert len(test.asked) == before
@@ -109,7 +109,7 @@ def test_what_was_not_tested_is_said_and_asked_for_only_on_request() -> None:
         check_sentences(again, whole=False)
         missed += bool(missing)
         asked = found.redecide(alpha=0.3, ask=test)
-        check_same(asked, cs.discover(erring(seed), alpha=0.3, resolve="strict"), tests=False)
+        check_same(asked, cs.discover(erring(seed), alpha=0.3, resolve="strict", limit=500), tests=False)
         new = {(q.x, q.y, q.given) for q in test.asked[before:]}
         assert not new & there
         assert len(test.asked) - before == len(new) == asked.tests.height - found.tests.height

@@ -1,4 +1,4 @@
-"""What all tests share: which of them are measured, and a study server for those that leave it alive."""
+"""What all tests share: their order, which of them are measured, and a study server for those that leave it alive."""
 
 from __future__ import annotations
 
@@ -11,6 +11,33 @@ import pytest
 
 if TYPE_CHECKING:
     from tests.system.processes import Server
+
+LONGEST = (
+    "tests/web/test_end_to_end.py",
+    "tests/system/test_kills.py",
+    "tests/system/test_memory.py",
+    "tests/system/test_many_studies.py",
+    "tests/system/test_equality.py",
+    "tests/cli/test_simulate.py",
+    "tests/iod/test_headline_real.py",
+    "tests/web/test_repairs.py",
+    "tests/web/test_keyboard.py",
+    "tests/web/test_schemes.py",
+    "tests/web/test_site_study.py",
+)
+"""Files with a test that takes ten seconds or more, the longest first."""
+
+
+@pytest.hookimpl(trylast=True)  # after tests are ordered by the fixtures they share
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Files with long tests come first, then those with any that is slow: whoever of several processes is done takes over what the others
+    have at the end of their lists, and what is left for the last minute should be short. Files stay whole, and all processes agree.
+    """
+    root = config.rootpath
+    names = {item.path: item.path.relative_to(root).as_posix() if item.path.is_relative_to(root) else "" for item in items}
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    place = {name: k for k, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: (place.get(names[item.path], len(LONGEST)), item.path not in slow))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -61,19 +63,34 @@ def bound_names(file: Path) -> set[str]:
     return names
 
 
-def imported_modules(file: Path) -> set[str]:
-    """Modules of this package that a file imports, also inside functions and for types only."""
-    found: set[str] = set()
+class Code(NamedTuple):
+    """What a file imports (modules, and names of the root), which names it calls and which attributes it asks for, wherever in it."""
+
+    imported: set[str]
+    called: set[str]
+    attributes: set[str]
+
+
+@cache
+def code_of(file: Path) -> Code:
+    found = Code(set(), set(), set())
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found.update(alias.name for alias in node.names)
+            found.imported.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{file} imports relatively"
-            if node.module == "consilience":
-                found.update(f"consilience.{alias.name}" for alias in node.names)
-            else:
-                found.add(str(node.module))
-    return {name for name in found if name.split(".")[0] == "consilience"}
+            whole = node.module == "consilience"
+            found.imported.update([f"consilience.{alias.name}" for alias in node.names] if whole else [str(node.module)])
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            found.called.add(node.func.id)
+        elif isinstance(node, ast.Attribute):
+            found.attributes.add(node.attr)
+    return found
+
+
+def imported_modules(file: Path) -> set[str]:
+    """Modules of this package that a file imports, also inside functions and for types only."""
+    return {name for name in code_of(file).imported if name.split(".")[0] == "consilience"}
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -151,11 +168,7 @@ def test_every_folder_is_a_room_with_a_docstring() -> None:
 @pytest.mark.parametrize("file", [f for f in FILES if f.relative_to(ROOT).parts[0] != "cli"], ids=module_name)
 def test_only_the_command_line_prints(file: Path) -> None:
     """Neither print() nor rich nor a write to a standard stream; doctests are text, not code, and do not count."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
-    imported = {alias.name.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-    imported |= {str(node.module).split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    streams = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)} & {"stdout", "stderr"}
-    assert "print" not in called
-    assert not imported & {"rich", "typer"}
-    assert not streams
+    code = code_of(file)
+    assert "print" not in code.called
+    assert not {name.split(".")[0] for name in code.imported} & {"rich", "typer"}
+    assert not code.attributes & {"stdout", "stderr"}

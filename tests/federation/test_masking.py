@@ -51,7 +51,7 @@ def test_sums_are_masked_unless_a_study_says_otherwise() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("effects", EFFECTS)
-@pytest.mark.parametrize("sites", [2, 3, 4, 6, 9, 13, 20])
+@pytest.mark.parametrize("sites", [2, 3, 9, 20])
 def test_masks_change_no_statistic(sites: int, effects: str) -> None:
     """Random kinds, missing values, absent variables, small sites that lack levels."""
     clients, asked = random_study(sites, rows=(25, 45), sites=(sites, sites)), questions(sites)

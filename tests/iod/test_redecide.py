@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import consilience as cs
 from consilience.cli.app import app
 from consilience.iod.redecide import NOT_ASKED, Record, RecordedTest, redecide
 from consilience.settings import NetworkSettings
+from tests.data.real_tables import Remembering
 from tests.iod.brute_force import Erring
 from tests.iod.said import check_sentences
 
@@ -29,8 +31,9 @@ def erring(seed: int) -> Erring:
     return Erring(TRUTH, DATASETS, seed=seed, flips=0.08, graded=True)
 
 
+@cache
 def pooled() -> cs.CITest:
-    return cs.pooled([cs.Client(name, frame) for name, frame in SITES.items()])
+    return Remembering(cs.pooled([cs.Client(name, frame) for name, frame in SITES.items()]))
 
 
 class Counting(cs.CITest):
@@ -95,7 +98,7 @@ def test_what_was_not_tested_is_said_and_asked_for_only_on_request() -> None:
     missed = 0
     for seed in range(6):
         test = Counting(erring(seed))
-        found = cs.discover(test, alpha=0.001, resolve="strict")
+        found = cs.discover(test, alpha=0.001, resolve="strict", limit=500)  # what is asked hangs on no list; some have thousands of graphs
         before = len(test.asked)
         again = found.redecide(alpha=0.3)
         assert len(test.asked) == before
@@ -103,10 +106,10 @@ def test_what_was_not_tested_is_said_and_asked_for_only_on_request() -> None:
         missing = {(x, y, tuple(given)) for x, y, given in again.missing.iter_rows()}
         assert not missing & there
         assert_frame_equal(again.tests, found.tests)
-        check_sentences(again)
+        check_sentences(again, whole=False)
         missed += bool(missing)
         asked = found.redecide(alpha=0.3, ask=test)
-        check_same(asked, cs.discover(erring(seed), alpha=0.3, resolve="strict"), tests=False)
+        check_same(asked, cs.discover(erring(seed), alpha=0.3, resolve="strict", limit=500), tests=False)
         new = {(q.x, q.y, q.given) for q in test.asked[before:]}
         assert not new & there
         assert len(test.asked) - before == len(new) == asked.tests.height - found.tests.height

@@ -16,7 +16,7 @@ import pytest
 import consilience as cs
 from consilience.reproduction import experiment as module
 from consilience.reproduction.design import Run
-from consilience.reproduction.experiment import Experiment
+from consilience.reproduction.experiment import Experiment, Results
 from consilience.reproduction.record_folder import MODULES, WITHOUT_EFFECT, RecordFolder, claim_folder, code_digest, sources_of
 from consilience.reproduction.runs import Record
 from consilience.reproduction.sizes import SIZES, Plan, Size
@@ -44,10 +44,14 @@ def test_the_sizes_are_the_papers_and_nested() -> None:
     assert len({(run.graph, run.n, run.sites) for run in first}) == 360  # a study that is stopped early is balanced
 
 
-@pytest.mark.slow
-def test_an_interrupted_study_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = Experiment(tmp_path / "whole", PLAN).run()
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """The study, done at once by one process."""
+    return Experiment(tmp_path_factory.mktemp("whole"), PLAN).run()
 
+
+@pytest.mark.slow
+def test_an_interrupted_study_goes_on(whole: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def stop(done: int, _: int) -> None:
         if done == 2:
             raise KeyboardInterrupt
@@ -85,9 +89,8 @@ def test_a_killed_study_leaves_whole_files_only(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_two_processes_find_what_one_finds(tmp_path: Path) -> None:
-    plan = Plan(1, 2, (500,), (4,), 1)
-    assert numbers(Experiment(tmp_path / "two", plan).run(jobs=2).records) == numbers(Experiment(tmp_path / "one", plan).run().records)
+def test_two_processes_find_what_one_finds(whole: Results, tmp_path: Path) -> None:
+    assert numbers(Experiment(tmp_path, PLAN).run(jobs=2).records) == numbers(whole.records)
 
 
 def test_a_damaged_file_is_computed_again(tmp_path: Path) -> None:

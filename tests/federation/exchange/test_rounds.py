@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import polars as pl
 import pytest
@@ -50,16 +52,30 @@ def test_bytes_count_requests_and_answers_of_every_client() -> None:
     assert many.bytes == pytest.approx(2 * few.bytes, rel=0.3)
 
 
+class Whole(NamedTuple):
+    """A run that nothing interrupts: what it found, in how many rounds, and what it told on the way."""
+
+    table: pl.DataFrame
+    rounds: int
+    told: list[tuple[int, int]]
+
+
+@pytest.fixture(scope="module")
+def whole() -> Whole:
+    server, told = cs.Server(mixed_clients()), list[tuple[int, int]]()
+    table = server.test_all(progress=lambda done, total: told.append((done, total)))
+    return Whole(table, server.rounds, told)
+
+
 @pytest.mark.slow
-def test_progress_counts_up_to_all() -> None:
-    seen: list[tuple[int, int]] = []
-    cs.Server(mixed_clients()).test_all(progress=lambda done, total: seen.append((done, total)))
+def test_progress_counts_up_to_all(whole: Whole) -> None:
+    seen = whole.told
     assert seen[-1] == (80, 80)
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
 
 
 @pytest.mark.slow
-def test_a_cancelled_run_resumes_where_it_stopped() -> None:
+def test_a_cancelled_run_resumes_where_it_stopped(whole: Whole) -> None:
     class Stop(Exception):
         pass
 
@@ -74,14 +90,11 @@ def test_a_cancelled_run_resumes_where_it_stopped() -> None:
     server = cs.Server(mixed_clients())
     with pytest.raises(Stop):
         server.test_all(progress=cancel)
-    fresh = cs.Server(mixed_clients())
-    wanted = fresh.test_all()
     resumed = server.test_all()
-    np.testing.assert_allclose(resumed["p_value"], wanted["p_value"], rtol=1e-12)
-    assert server.rounds <= 5 + fresh.rounds
+    np.testing.assert_allclose(resumed["p_value"], whole.table["p_value"], rtol=1e-12)
+    assert server.rounds <= 5 + whole.rounds
 
 
 @pytest.mark.slow
-def test_repeated_runs_are_bit_identical() -> None:
-    one, two = cs.Server(mixed_clients()).test_all(), cs.Server(mixed_clients()).test_all()
-    assert one.equals(two)
+def test_repeated_runs_are_bit_identical(whole: Whole) -> None:
+    assert cs.Server(mixed_clients()).test_all().equals(whole.table)

@@ -24,7 +24,7 @@ def test_all_variants_return_exactly_the_consistent_classes(block: int) -> None:
         truth, datasets = random_case(seed)
         wanted = {PAG.from_matrix(found.pags[c], NAMES) for c in found.consistent_classes(datasets, truth)}
         candidates = []
-        for variant in VARIANTS if seed % 3 == 0 else VARIANTS[-1:]:
+        for variant in VARIANTS if seed % 3 == 1 else VARIANTS[-1:]:
             got = cs.discover(oracle_of(truth, datasets), engine="iod", variant=variant)
             assert set(got.pags) == wanted, (seed, variant)
             assert len(got.pags) == len(wanted)

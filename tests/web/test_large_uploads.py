@@ -23,7 +23,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     (place / "data").mkdir()
     made = App("large", place / "data", place)
     try:
-        yield made.start()
+        yield made.start(loading=True)
     finally:
         made.kill()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -43,10 +44,20 @@ def module_name(file: Path) -> str:
 MODULES = [module_name(file) for file in FILES]
 
 
+@cache
+def tree_of(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+@cache
+def nodes_of(file: Path) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(tree_of(file)))
+
+
 def bound_names(file: Path) -> set[str]:
     """Names that a module binds at its top level, by import, assignment or definition."""
     names: set[str] = set()
-    body = ast.parse(file.read_text(encoding="utf-8")).body
+    body = list(tree_of(file).body)
     if file == ROOT / "__init__.py":  # which loads its rooms when they are needed, and says for types what they have
         body += [inner for node in body if isinstance(node, ast.If) for inner in node.body]
     for node in body:
@@ -64,7 +75,7 @@ def bound_names(file: Path) -> set[str]:
 def imported_modules(file: Path) -> set[str]:
     """Modules of this package that a file imports, also inside functions and for types only."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in nodes_of(file):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -151,11 +162,11 @@ def test_every_folder_is_a_room_with_a_docstring() -> None:
 @pytest.mark.parametrize("file", [f for f in FILES if f.relative_to(ROOT).parts[0] != "cli"], ids=module_name)
 def test_only_the_command_line_prints(file: Path) -> None:
     """Neither print() nor rich nor a write to a standard stream; doctests are text, not code, and do not count."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
-    imported = {alias.name.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-    imported |= {str(node.module).split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    streams = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)} & {"stdout", "stderr"}
+    nodes = nodes_of(file)
+    called = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    imported = {alias.name.split(".")[0] for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    imported |= {str(node.module).split(".")[0] for node in nodes if isinstance(node, ast.ImportFrom)}
+    streams = {node.attr for node in nodes if isinstance(node, ast.Attribute)} & {"stdout", "stderr"}
     assert "print" not in called
     assert not imported & {"rich", "typer"}
     assert not streams

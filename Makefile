@@ -7,6 +7,8 @@ TABLES := lifelines mlxtend scikit-survival
 # One BLAS thread per process: the arrays are narrow, and tests and benchmarks run several processes.
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
+# Tests start many processes that load the same modules: these are compiled once, also where the environment says otherwise (images of Python do).
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo quick test lint browser postgres bench service-bench calibration reproduction scale clean
 

@@ -51,7 +51,7 @@ def main() -> None:
     parser.add_argument("--sites", type=int, nargs="*", default=[4, 8, 12])
     parser.add_argument("--rows", type=int, default=150)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name, running(Path(name), join_burst="100000") as server:
+    with tempfile.TemporaryDirectory() as name, running(Path(name), loading=True, join_burst="100000") as server:
         print(f"{'sites':>5} {'rounds':>6} {'in process':>10} {'network':>8} {'bound':>6} {'same bits':>9}")
         for sites in options.sites:
             frames = frames_of(sites, rows=options.rows)

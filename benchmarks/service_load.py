@@ -31,7 +31,7 @@ def main() -> None:
     local = [in_process(frames) for frames in studies]
     wanted = [result for result, _, _ in local]
     print(f"{options.studies} studies of {options.sites} sites; in process, one after the other: {sum(s for *_, s in local):.1f} s")
-    with tempfile.TemporaryDirectory() as name, running(Path(name), join_burst="100000") as server:
+    with tempfile.TemporaryDirectory() as name, running(Path(name), loading=True, join_burst="100000") as server:
         assert server.process is not None
         print(f"{'wave':>4} {'right':>7} {'seconds':>8} {'rounds/s':>9} {'peak MiB':>9} {'after MiB':>10}")
         print(f"{'idle':>4} {'':>7} {'':>8} {'':>9} {'':>9} {memory(server.process.pid) / 2**20:10.1f}")

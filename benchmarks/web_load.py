@@ -139,7 +139,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--repeats", type=int, default=10)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name, running(Path(name)) as server:
+    with tempfile.TemporaryDirectory() as name, running(Path(name), loading=True) as server:
         study = a_study(server, Path(name) / "sites", options.variables)
         print(f"a finished study with {options.variables} variables, {len(server.result(study)['tests'])} tests")
         print(f"{'page':<28} {'median ms':>10} {'longest ms':>11} {'bytes':>9}")

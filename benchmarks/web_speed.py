@@ -80,7 +80,7 @@ def site(folder: Path) -> None:
     app = App("large", data, folder)
     try:
         begin = time.monotonic()
-        app.start()
+        app.start(loading=True)
         visitor = at_app(app.address)
         first = time.monotonic() - begin
         assert app.process is not None
@@ -243,7 +243,7 @@ def main() -> None:
         folder = Path(name)
         if "--server" not in sys.argv:
             site(folder)
-        with running(folder, join_burst="1000") as server, delaying(None, 0.03) as proxy:
+        with running(folder, loading=True, join_burst="1000") as server, delaying(None, 0.03) as proxy:
             visitor = at_server(server)
             agents: list[Agent] = []
             try:

@@ -68,5 +68,5 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     from tests.system.processes import running  # noqa: PLC0415  needs the service's packages, which most tests do not
 
     limits = dict.fromkeys(("join_burst", "login_burst", "join_rate", "login_rate"), "100000")
-    with running(tmp_path_factory.mktemp("server"), **limits) as found:
+    with running(tmp_path_factory.mktemp("server"), loading=True, **limits) as found:
         yield found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import shutil
@@ -9,11 +10,13 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import httpx
 import polars as pl
@@ -24,15 +27,44 @@ from consilience.service.agent import Home
 from consilience.service.agent import join as enter
 from consilience.service.invitation import read_invitation
 from consilience.service.tls import client_context
+from tests.system.forking import Forked, fork
 
+Process = subprocess.Popen[bytes] | Forked
 OWNER, PASSWORD = "ada", "correct horse battery staple"
 PROGRAM = [sys.executable, "-m", "consilience"]
 FAST = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1", "PYTHONUNBUFFERED": "1"}
 
 
 def environment(**more: str) -> dict[str, str]:
+    """Of a process that a test starts: no proxy, no setting of ours, and compiled modules are kept, since many processes load the same."""
     clean = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy") and not k.startswith("CONSILIENCE_")}
+    clean.pop("PYTHONDONTWRITEBYTECODE", None)
     return {**clean, **FAST, **more}
+
+
+@lru_cache(maxsize=1)
+def _made() -> Path:
+    """A server's folder as ``consilience server init`` makes it: once for all servers of these tests, each of which has a copy."""
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder)
+    home = folder / "server"
+    subprocess.run(
+        [*PROGRAM, "server", "init", "--home", str(home), "--owner", OWNER, "--self-signed", "127.0.0.1", "--password-stdin"],
+        input=PASSWORD + "\n",
+        text=True,
+        env=environment(),
+        check=True,
+        capture_output=True,
+    )
+    return home
+
+
+def begin(words: list[str], log: IO[bytes], *, loading: bool = False, **more: str) -> Process:
+    """``consilience`` with these words, in a process of its own, forked from one that has loaded it; with ``loading``, from nothing."""
+    values = environment(**more)
+    if loading:
+        return subprocess.Popen([*PROGRAM, *words], env=values, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+    return fork(words, values, log.fileno(), log.fileno())
 
 
 def free_port() -> int:
@@ -53,30 +85,27 @@ def until(true: Callable[[], Any], seconds: float = 60.0, pause: float = 0.02) -
 
 
 class Server:
-    """A study server in a process of its own. :meth:`kill` is kill -9; :meth:`start` starts it again on the same folder and port."""
+    """A study server in a process of its own. :meth:`kill` is kill -9; :meth:`start` starts it again on the same folder and port.
 
-    def __init__(self, folder: Path, **settings: str) -> None:
+    ``loading`` starts the program from nothing, as its owner does; otherwise it is forked from a process that has loaded it.
+    """
+
+    def __init__(self, folder: Path, *, loading: bool = False, **settings: str) -> None:
+        self.loading = loading
         self.home, self.port = folder / "server", free_port()
         self.url = f"https://127.0.0.1:{self.port}"
         self.settings = {f"CONSILIENCE_SERVER_{k.upper()}": v for k, v in settings.items()}
-        subprocess.run(
-            [*PROGRAM, "server", "init", "--home", str(self.home), "--owner", OWNER, "--self-signed", "127.0.0.1", "--password-stdin"],
-            input=PASSWORD + "\n",
-            text=True,
-            env=environment(),
-            check=True,
-            capture_output=True,
-        )
+        shutil.copytree(_made(), self.home)
         self.ca = str(self.home / "tls.crt")
         self.log = folder / "server.log"
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: Process | None = None
         self._client: httpx.Client | None = None
         self.token = ""
 
     def start(self) -> Server:
         with self.log.open("ab") as log:
-            command = [*PROGRAM, "server", "run", "--home", str(self.home), "--port", str(self.port)]
-            self.process = subprocess.Popen(command, env=environment(**self.settings), stderr=log, stdout=log)
+            words = ["server", "run", "--home", str(self.home), "--port", str(self.port)]
+            self.process = begin(words, log, loading=self.loading, **self.settings)
         until(self._is_up, 30.0)
         if not self.token:
             self.token = self.http.post("/api/v1/login", json={"name": OWNER, "password": PASSWORD}).raise_for_status().json()["token"]
@@ -155,7 +184,7 @@ class Agent:
 
     def __init__(self, home: Path, data: Path, name: str) -> None:
         self.home, self.data, self.name = home, data, name
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: Process | None = None
         self.log = home.parent / f"{name}.log"
 
     def join(self, invitation: str, **more: str) -> Agent:
@@ -170,11 +199,11 @@ class Agent:
         assert done.returncode == 0, done.stderr
         return self
 
-    def start(self, *options: str, yes: bool = True, **more: str) -> Agent:
-        command = [*PROGRAM, "client", "run", "--home", str(self.home), "--data", str(self.data), *(["--yes"] if yes else []), *options]
+    def start(self, *options: str, yes: bool = True, loading: bool = False, **more: str) -> Agent:
+        words = ["client", "run", "--home", str(self.home), "--data", str(self.data), *(["--yes"] if yes else []), *options]
         with self.log.open("ab") as log:
             more = {"CONSILIENCE_CLIENT_BACKOFF_SECONDS": "0.5", **more}
-            self.process = subprocess.Popen(command, env=environment(**more), stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+            self.process = begin(words, log, loading=loading, **more)
         return self
 
     def kill(self) -> None:
@@ -205,8 +234,8 @@ def declaration(frames: Mapping[str, pl.DataFrame], **settings: Any) -> dict[str
 
 
 @contextmanager
-def running(folder: Path, **settings: str) -> Iterator[Server]:
-    server = Server(folder, **settings)
+def running(folder: Path, *, loading: bool = False, **settings: str) -> Iterator[Server]:
+    server = Server(folder, loading=loading, **settings)
     try:
         yield server.start()
     finally:

@@ -52,7 +52,7 @@ def seconds_of(server: Server, study: str) -> float:
 def test_the_result_over_tls_is_the_in_process_result(server: Server, folder: Path, agents: list[Agent], sites: int) -> None:
     frames = frames_of(sites)
     study, started = enrol(server, folder, frames, declaration(frames))
-    agents += [agent.start() for agent in started]
+    agents += [agent.start(loading=agent is started[0]) for agent in started]
     connected(server, study, sites)
     wanted, rounds, local_seconds = in_process(frames)
     server.do("POST", f"/studies/{study}/start")

@@ -41,7 +41,7 @@ def run(server: Server, folder: Path) -> tuple[int, int]:
 
 @pytest.mark.slow
 def test_a_server_is_as_large_after_a_run_as_before_it(tmp_path: Path) -> None:
-    with running(tmp_path) as server:
+    with running(tmp_path, loading=True) as server:
         seen = [run(server, tmp_path / f"run{i}") for i in range(2)]
         words = [(peak // MIB, after // MIB) for peak, after in seen]
         assert server.sql("select count(*) from studies where state = 'finished'") == [(2,)]

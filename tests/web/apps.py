@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import httpx
 
-from tests.system.processes import PROGRAM, environment
+from tests.system.processes import Process, begin, until
 
 
 class Fields(HTMLParser):
@@ -87,25 +89,27 @@ def words_of(text: str) -> str:
 @contextmanager
 def running_app(folder: Path, *options: str, **settings: str) -> Iterator[Browser]:
     """An app over a folder, launched."""
-    command = [*PROGRAM, "app", str(folder), "--no-browser", *options]
-    with subprocess.Popen(command, env=environment(**settings), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        link = ""
-        while not link:
-            line = process.stdout.readline()
-            assert line, process.stderr.read() if process.stderr else ""
-            link = line.strip() if "/launch?token=" in line else ""
-        browser = Browser(link)
+    with tempfile.TemporaryFile() as log:
+        process = begin(["app", str(folder), "--no-browser", *options], log, **settings)
         try:
-            yield browser
+            browser = Browser(until(lambda: _link(process, log)))
+            try:
+                yield browser
+            finally:
+                browser.close()
         finally:
-            browser.close()
             process.terminate()
             try:
                 process.wait(15)
             except subprocess.TimeoutExpired:
                 process.kill()
                 raise
+
+
+def _link(process: Process, log: IO[bytes]) -> str:
+    said = os.pread(log.fileno(), 1 << 16, 0).decode()  # its place in the file is the app's
+    assert process.poll() is None, said
+    return next((line.strip() for line in said.splitlines(keepends=True) if "/launch?token=" in line and line.endswith("\n")), "")
 
 
 def until_page(browser: Browser, path: str, words: str, seconds: float = 60.0) -> str:

@@ -7,7 +7,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from tests.system.processes import PROGRAM, environment, until
+from tests.system.processes import Process, begin, until
 
 __all__ = ["App"]
 
@@ -21,23 +21,23 @@ class App:
         self.name, self.folder = name, folder
         self.home, self.temporary, self.log = place / f"{name}-home", place / f"{name}-tmp", place / f"{name}.log"
         self.temporary.mkdir(parents=True, exist_ok=True)
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: Process | None = None
         self.address = ""
         self.seconds = 0.0
 
-    def start(self, *options: str, **more: str) -> App:
+    def start(self, *options: str, loading: bool = False, **more: str) -> App:
         """Start it, and wait until it says where it is. Extra settings are variables of its environment."""
-        begin = time.monotonic()
-        self.begin(*options, **more).ready()
-        self.seconds = time.monotonic() - begin
+        beginning = time.monotonic()
+        self.begin(*options, loading=loading, **more).ready()
+        self.seconds = time.monotonic() - beginning
         return self
 
-    def begin(self, *options: str, **more: str) -> App:
-        """Start it, and do not wait."""
-        command = [*PROGRAM, "app", str(self.folder), "--home", str(self.home), "--port", "0", "--no-browser", *options]
+    def begin(self, *options: str, loading: bool = False, **more: str) -> App:
+        """Start it, and do not wait. With ``loading`` it is started from nothing, as its owner does."""
+        words = ["app", str(self.folder), "--home", str(self.home), "--port", "0", "--no-browser", *options]
         values = {"CONSILIENCE_CLIENT_BACKOFF_SECONDS": "0.5", "TMPDIR": str(self.temporary), **more}
         with self.log.open("wb") as log:
-            self.process = subprocess.Popen(command, env=environment(**values), stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+            self.process = begin(words, log, loading=loading, **values)
         return self
 
     def ready(self) -> App:

@@ -50,7 +50,7 @@ class Study:
     def start_apps(self) -> None:
         for name, folder in self.hospitals.folders.items():
             proxy = {"https_proxy": f"http://127.0.0.1:{self.cable.port}", "no_proxy": ""} if name == "mainz" else {}
-            self.apps[name] = App(name, folder, self.folder / "places").begin(**proxy)
+            self.apps[name] = App(name, folder, self.folder / "places").begin(loading=True, **proxy)
 
     def open_apps(self) -> None:
         """Mainz has a browser that keeps a profile on disk, as most do."""
@@ -66,7 +66,7 @@ def study_in(folder: Path) -> Iterator[Study]:
     with ExitStack() as stack:
         cable = Cable(None, SLOW)
         stack.callback(cable.pull)
-        server = stack.enter_context(running(folder))
+        server = stack.enter_context(running(folder, loading=True))
         made = Study(folder, server, stack.enter_context(street(folder)), cable)
         try:
             yield made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
@@ -17,7 +18,6 @@ from rich.table import Table
 
 from consilience.reproduction.checks import Check, check_results
 from consilience.reproduction.experiment import Experiment, Results
-from consilience.reproduction.figures import draw_figures
 from consilience.reproduction.page import write_page
 from consilience.reproduction.real_life import HEAD, Data, RealLifeStudy, page_of, summarise
 from consilience.reproduction.report import write_report
@@ -71,7 +71,11 @@ def reproduce(
     written = write_report(results, out, command)
     if page is not None:
         write_page(results, page, page.stem, command)
-        draw_figures(results, page.parent / page.stem)
+        beside = page.parent / page.stem
+        beside.mkdir(parents=True, exist_ok=True)
+        for figure in written:
+            if figure.suffix == ".svg":
+                shutil.copy(figure, beside)
     for table in tables_of(results):
         if table.name in SHOWN:
             console.print(f"[bold]{escape(table.title)}[/]", highlight=False)

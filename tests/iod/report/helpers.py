@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from html.parser import HTMLParser
 
 import numpy as np
@@ -72,6 +73,7 @@ def said(text: str, p_value: float, weight: float) -> Decision:
     return Decision(Source.SEPARATION, text, p_value=p_value, weight=weight)
 
 
+@cache
 def small() -> Discovery:
     pags = [PAG.parse("A o-> C, B o-> C, C --> D"), PAG.parse("A o-> C, B <-> C, C --> D, A <-> D")]
     return found_of(pags, ["ABC", "BCD"])
@@ -103,6 +105,7 @@ HOSTILE = [
 ]
 
 
+@cache
 def hostile() -> Discovery:
     marks = np.zeros((len(HOSTILE), len(HOSTILE)), dtype=int)
     for k in range(len(HOSTILE) - 1):

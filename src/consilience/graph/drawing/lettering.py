@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import TypeAlias
 from xml.sax.saxutils import escape
 
@@ -45,6 +46,11 @@ def lines_of(label: str) -> list[str]:
     >>> lines_of("Age"), lines_of("Physical activity (hours a week)")
     (['Age'], ['Physical activity', '(hours a week)'])
     """
+    return list(_lines_of(label))
+
+
+@lru_cache(maxsize=1024)  # a report draws the same variables in every graph
+def _lines_of(label: str) -> tuple[str, ...]:
     shown = legible(" ".join(label.split()) or "␣")[:_LONGEST]
     total = text_width(shown)
     widest = max(WIDEST, min(1.7 * WIDEST, total / (MOST_LINES - 1)))
@@ -56,7 +62,7 @@ def lines_of(label: str) -> list[str]:
         if len(tighter) <= len(lines):
             lines = tighter
             break
-    return lines if len(lines) <= MOST_LINES else [*lines[: MOST_LINES - 1], lines[MOST_LINES - 1] + "…"]
+    return tuple(lines if len(lines) <= MOST_LINES else [*lines[: MOST_LINES - 1], lines[MOST_LINES - 1] + "…"])
 
 
 def _broken(text: str, widest: float) -> list[str]:

@@ -8,11 +8,13 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.testclient import TestClient
 
 from consilience.iod import Discovery
 from consilience.iod.report import render
@@ -22,9 +24,10 @@ from consilience.web.pages.result.prepared import Desk
 from consilience.web.rendering import Link, Shell, static_mount
 from consilience.web.security import Shield
 
-__all__ = ["documents", "served", "stage"]
+__all__ = ["client_of", "documents", "served", "stage"]
 
 
+@cache
 def documents(found: Discovery) -> dict[str, bytes]:
     flat = found.tests.with_columns(found.tests["given"].list.join(","))
     body = json.dumps(plain(found.to_dict()), ensure_ascii=False, allow_nan=False)
@@ -45,6 +48,12 @@ def stage(found: dict[str, Discovery], *, seconds: float = 10.0) -> Starlette:
     app = Starlette(routes=[*result_routes("/studies/{study}/result", load, desk=Desk(seconds)), static_mount()])
     app.add_middleware(Shield, links=True)
     return app
+
+
+@cache
+def client_of(found: Discovery) -> TestClient:
+    """Somebody at the pages of one result, study ``s``: the same app for all who ask for it, which lays it out once."""
+    return TestClient(stage({"s": found}))
 
 
 @contextmanager

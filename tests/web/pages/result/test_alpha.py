@@ -7,7 +7,6 @@ import time
 
 import pytest
 from starlette.exceptions import HTTPException
-from starlette.testclient import TestClient
 
 import consilience as cs
 from consilience.web.pages.result import prepared
@@ -16,7 +15,7 @@ from consilience.web.pages.result.source import ResultSource
 from consilience.web.rendering import Shell
 from tests.iod.report.helpers import small
 from tests.web.pages.result.cases import real
-from tests.web.pages.result.stage import documents, stage
+from tests.web.pages.result.stage import client_of, documents
 from tests.web.pages.result.test_pages import read
 
 
@@ -25,7 +24,7 @@ from tests.web.pages.result.test_pages import read
 def test_graphs_are_those_of_the_same_tests_at_that_level(alpha: float) -> None:
     found = real()
     again = found.redecide(alpha=alpha, time_limit=10.0)
-    client = TestClient(stage({"s": found}))
+    client = client_of(found)
     text = " ".join(read(client.get(f"/studies/s/result?alpha={alpha:g}&show=summary").text).one("main").text.split())
     assert again.headline in text
     assert f"Decided anew at α = {alpha:g}" in text
@@ -44,21 +43,21 @@ def test_graphs_are_those_of_the_same_tests_at_that_level(alpha: float) -> None:
 
 @pytest.mark.slow
 def test_the_layout_is_that_of_the_study_at_every_level() -> None:
-    client = TestClient(stage({"s": real()}))
+    client = client_of(real())
     own, other = (client.get(f"/studies/s/result/graph.json{query}").json() for query in ("", "?alpha=0.001"))
     assert own["positions"] == other["positions"]
     assert own["pairs"] != other["pairs"]
 
 
 def test_the_studys_own_level_is_the_study() -> None:
-    client = TestClient(stage({"s": small()}))
+    client = client_of(small())
     assert "Decided anew" not in client.get("/studies/s/result?alpha=0.05").text
     assert "Decided anew" in client.get("/studies/s/result?alpha=0.051").text
 
 
 @pytest.mark.parametrize("text", ["0", "1", "-0.1", "nan", "inf", "<script>", "0.05; drop", "1e-300", "9" * 500])
 def test_what_is_no_level_is_said_beside_the_field(text: str) -> None:
-    answer = TestClient(stage({"s": small()})).get("/studies/s/result", params={"alpha": text})
+    answer = client_of(small()).get("/studies/s/result", params={"alpha": text})
     assert answer.status_code == 200
     tree = read(answer.text)
     assert tree.one("div", class_="error-summary").one("a").attributes["href"] == "#alpha"

@@ -17,7 +17,7 @@ from consilience.iod import Discovery
 from consilience.web.pages.result.exports import plain_names
 from tests.iod.report.helpers import found_of, result, small
 from tests.web.pages.result.cases import hostile, oracle, real
-from tests.web.pages.result.stage import stage
+from tests.web.pages.result.stage import client_of
 
 
 def export(client: TestClient, kind: str, query: str = "?show=1") -> str:
@@ -28,7 +28,7 @@ def export(client: TestClient, kind: str, query: str = "?show=1") -> str:
 
 
 def check(found: Discovery) -> None:
-    client = TestClient(stage({"s": found}))
+    client = client_of(found)
     pag = found.pags[0]
     assert PAG.from_dot(export(client, "dot")) == pag
     renamed = PAG.from_matrix(pag.to_matrix(), plain_names(pag.labels))
@@ -64,7 +64,7 @@ def test_no_name_is_a_formula_in_a_spreadsheet() -> None:
     marks = np.zeros((5, 5), dtype=int)
     marks[0, 1:], marks[1:, 0] = 2, 1
     tests = [replace(result(names[0], name, ["\t=z"], 0.5), reason="=1+1") for name in names[1:]]
-    client = TestClient(stage({"s": found_of([PAG.from_matrix(marks, names)], [names], tests)}))
+    client = client_of(found_of([PAG.from_matrix(marks, names)], [names], tests))
     cells = {cell for row in csv.reader(io.StringIO(export(client, "amat.csv"))) for cell in row}
     edges = list(csv.DictReader(io.StringIO(export(client, "edges.csv"))))
     cells |= {edge[head] for edge in edges for head in ("from", "to", "meaning")}
@@ -75,13 +75,13 @@ def test_no_name_is_a_formula_in_a_spreadsheet() -> None:
 
 
 def test_local_graphs_are_exported_too() -> None:
-    client = TestClient(stage({"s": small()}))
+    client = client_of(small())
     assert PAG.from_dot(export(client, "dot", "?show=set-2")) == small().local_pags[1]
 
 
 @pytest.mark.parametrize("query", ["?show=summary", "?show=1&with=2"])
 def test_marks_that_differ_go_into_no_foreign_format(query: str) -> None:
-    client = TestClient(stage({"s": small()}))
+    client = client_of(small())
     for kind in ("dot", "tetrad.txt", "amat.csv"):
         assert client.get(f"/studies/s/result/export/{kind}{query}").status_code == 404
     assert "A" in export(client, "edges.csv", query)
@@ -92,7 +92,7 @@ def test_marks_that_differ_go_into_no_foreign_format(query: str) -> None:
 @pytest.mark.parametrize("kind", ["svg", "sheet.svg"])
 def test_pictures_are_whole_and_have_a_legend(kind: str, query: str) -> None:
     for found in (small(), hostile()):
-        text = export(TestClient(stage({"s": found})), kind, query)
+        text = export(client_of(found), kind, query)
         tree = ET.fromstring(text)  # our own output
         assert tree.findall(".//{*}g[@class='legend']")
         assert not tree.findall(".//{*}script")
@@ -101,7 +101,7 @@ def test_pictures_are_whole_and_have_a_legend(kind: str, query: str) -> None:
 
 
 def test_the_names_of_files_say_what_is_in_them() -> None:
-    client = TestClient(stage({"s": small()}))
+    client = client_of(small())
     named = client.get("/studies/s/result/export/dot?show=2").headers["content-disposition"]
     assert named.startswith('attachment; filename="s-graph-2.dot"')
     named = client.get("/studies/s/result/export/svg?show=1&with=set-2").headers["content-disposition"]

@@ -7,7 +7,8 @@ import io
 
 from tests.iod.report.sized import sized
 from tests.iod.report.test_how_strong import APART, MARGINAL, WEAKEST
-from tests.web.pages.result.test_pages import open_, page
+from tests.web.pages.result.stage import client_of
+from tests.web.pages.result.test_pages import page
 
 
 def test_the_panel_of_an_edge_and_of_a_missing_edge() -> None:
@@ -21,7 +22,7 @@ def test_the_panel_of_an_edge_and_of_a_missing_edge() -> None:
 
 
 def test_the_script_is_told_the_same() -> None:
-    told = open_(sized()).get("/studies/s/result/graph.json?show=1").json()["pairs"]
+    told = client_of(sized()).get("/studies/s/result/graph.json?show=1").json()["pairs"]
     assert {"term": "How strong", "words": WEAKEST} in told["0-1"]["facts"]
     assert {"term": "How strong", "words": APART} in told["1-2"]["facts"]
     assert [test["strength"] for test in told["0-1"]["tests"]] == ["+0.41", "+0.31"]
@@ -43,7 +44,7 @@ def test_the_table_of_tests_is_sorted_by_strength() -> None:
 
 
 def test_files_have_it() -> None:
-    client = open_(sized())
+    client = client_of(sized())
     rows = list(csv.DictReader(io.StringIO(client.get("/studies/s/result/export/edges.csv?show=1").text)))
     assert (rows[0]["strength"], rows[0]["how strong"]) == ("+0.31", f"{WEAKEST} Given nothing: {MARGINAL}")
     assert client.get("/studies/s/result/export/json?show=1").json()["edges"][0]["how_strong"].startswith(WEAKEST)

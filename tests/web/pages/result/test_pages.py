@@ -7,20 +7,15 @@ import re
 
 import polars as pl
 import pytest
-from starlette.testclient import TestClient
 
 from consilience.graph.drawing.lettering import legible
 from consilience.iod import Discovery
 from tests.iod.report.helpers import Node, Reader, small
 from tests.web.pages.result.cases import HOSTILE, contradictory, cut, hostile, many_pairs, nothing, real
-from tests.web.pages.result.stage import stage
+from tests.web.pages.result.stage import client_of
 
 VOID = {"input", "link", "meta", "path", "rect", "circle", "br", "hr", "img"}
 PAGES = ["", "?show=1", "?show=set-1", "?show=1&with=2", "?show=1&pair=0-1", "/tests", "/tests?pair=0-1", "/conflicts", "/about"]
-
-
-def open_(found: Discovery) -> TestClient:
-    return TestClient(stage({"s": found}))
 
 
 def read(text: str) -> Node:
@@ -34,14 +29,14 @@ def read(text: str) -> Node:
 
 
 def page(found: Discovery, path: str = "") -> Node:
-    answer = open_(found).get(f"/studies/s/result{path}")
+    answer = client_of(found).get(f"/studies/s/result{path}")
     assert answer.status_code == 200, answer.text
     return read(answer.text)
 
 
 @pytest.mark.parametrize("path", PAGES)
 def test_every_page_is_whole_and_has_the_policy(path: str) -> None:
-    answer = open_(small()).get(f"/studies/s/result{path}")
+    answer = client_of(small()).get(f"/studies/s/result{path}")
     assert answer.status_code == 200
     assert "default-src 'none'" in answer.headers["content-security-policy"]
     tree = read(answer.text)
@@ -54,12 +49,12 @@ def test_every_page_is_whole_and_has_the_policy(path: str) -> None:
 
 
 def test_another_study_is_not_found() -> None:
-    assert open_(small()).get("/studies/other/result").status_code == 404
-    assert open_(small()).get("/studies/other/result/files/result.json").status_code == 404
-    assert open_(small()).get("/studies/s/result?show=9").status_code == 404
-    assert open_(small()).get("/studies/s/result/export/exe").status_code == 404
-    assert open_(small()).get("/studies/s/result/files/..%2Fsecret").status_code == 404
-    assert open_(small()).get("/studies/s/result/assets/page.py").status_code == 404
+    assert client_of(small()).get("/studies/other/result").status_code == 404
+    assert client_of(small()).get("/studies/other/result/files/result.json").status_code == 404
+    assert client_of(small()).get("/studies/s/result?show=9").status_code == 404
+    assert client_of(small()).get("/studies/s/result/export/exe").status_code == 404
+    assert client_of(small()).get("/studies/s/result/files/..%2Fsecret").status_code == 404
+    assert client_of(small()).get("/studies/s/result/assets/page.py").status_code == 404
 
 
 def test_graphs_can_be_walked_through_by_links() -> None:
@@ -83,7 +78,7 @@ def test_a_pair_is_told_without_a_script() -> None:
 @pytest.mark.parametrize("make", [nothing, contradictory, cut, real])
 def test_no_page_claims_what_is_not_known(make: object) -> None:
     found: Discovery = make()  # type: ignore[operator]
-    client = open_(found)
+    client = client_of(found)
     text = read(client.get("/studies/s/result?show=summary").text).one("main").text
     assert found.headline in " ".join(text.split())
     if not found.pags:
@@ -105,7 +100,7 @@ def test_hostile_names_stay_text(path: str) -> None:
 
 
 def test_hostile_names_come_whole_through_the_data() -> None:
-    client = open_(hostile())
+    client = client_of(hostile())
     told = client.get("/studies/s/result/graph.json?show=1")
     assert told.headers["content-type"] == "application/json"
     assert told.json()["names"] == [legible(name) for name in sorted(HOSTILE)]
@@ -117,7 +112,7 @@ def test_hostile_names_come_whole_through_the_data() -> None:
 
 
 def test_positions_of_the_reader_are_used_and_bounded() -> None:
-    client = open_(small())
+    client = client_of(small())
     plain = client.get("/studies/s/result/drawing.svg?show=1").text
     moved = client.get("/studies/s/result/drawing.svg?show=1&at=0,0;500,0;0,400;500,400").text
     assert '<rect x="485.00"' in moved
@@ -130,7 +125,7 @@ def test_positions_of_the_reader_are_used_and_bounded() -> None:
 
 @pytest.mark.parametrize("name", ["result.json", "tests.csv", "report.html"])
 def test_files_are_handed_out_to_be_kept(name: str) -> None:
-    answer = open_(small()).get(f"/studies/s/result/files/{name}")
+    answer = client_of(small()).get(f"/studies/s/result/files/{name}")
     assert answer.status_code == 200
     assert answer.headers["content-disposition"].startswith(f'attachment; filename="s-{name}"')
     if name == "result.json":
@@ -161,7 +156,7 @@ def test_tests_are_searched_and_sorted_by_addresses() -> None:
 @pytest.mark.slow
 def test_many_tests_are_turned_page_by_page_and_none_is_lost() -> None:
     found, seen, path = many_pairs(1450), [], "/studies/s/result/tests?sort=rows"
-    client = open_(found)
+    client = client_of(found)
     while path:
         tree = read(client.get(path).text)
         seen += [int(row[7].replace(",", "")) for row in shown(tree)]

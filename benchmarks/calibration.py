@@ -48,6 +48,11 @@ def drawn(row: str, n: int, replication: int) -> Drawn:
     return SITUATIONS[name].draw(n, [replication, n, zlib.crc32(row.encode())])
 
 
+def kinds(row: str) -> set[str]:
+    """The kinds of X and Y, but for continuous ones."""
+    return set(row.split(" – ")) if row in PAIRS else {SITUATIONS[row].kinds[v] for v in "XY" if v in SITUATIONS[row].kinds}
+
+
 def block(task: page.Block) -> page.Block:
     """The rejections among some replications, and the processor seconds they took."""
     test, start = METHODS[task.method], time.process_time()
@@ -63,7 +68,7 @@ def tasks(args: argparse.Namespace, kept: page.Kept) -> list[page.Block]:
             if n < SITUATIONS.get(row, SITUATIONS["linear"]).sites:
                 continue
             for method in args.methods:
-                count = replications(method, n, args.replications)
+                count = replications(method, n, args.replications, kinds(row))
                 have = kept.count(row, n, method)
                 found += [page.Block(row, n, method, i, min(BLOCK, count - i)) for i in range(have, count, BLOCK)]
     return sorted(found, key=lambda b: (b.first, b.n))

@@ -133,6 +133,7 @@ def test_features_find_what_covariance_cannot() -> None:
     ("rows", "given", "mean"),
     [
         (500, ("Z", "W"), lambda k, z, w: z * w + 3.0 * (-1) ** k),  # X² has the slope 2a along ZW, with the site's intercept a
+        (800, ("Z", "W"), lambda k, z, w: (z * w + k - 1.5) / 0.3),  # curves f of X have the mean f(ZW + a)
         (30, ("Z",), lambda k, z, w: 2.0 * (k - 1.5) * z),  # X² has the bend b² of the site's slope b
     ],
 )

@@ -104,6 +104,19 @@ def test_quadrature_is_integration(case: str, levels: list[int], s: float) -> No
     assert marginal(kernel, np.append(point, s)).objective == pytest.approx(wanted, abs=1e-7)
 
 
+@pytest.mark.parametrize("weights", [False, True], ids=["", "weighted"])
+@pytest.mark.parametrize(("case", "levels"), [("logit", [0, 1]), ("proportional", [0, 1, 2, 3])])
+def test_linear_predictors_may_be_far_out(case: str, levels: list[int], weights: bool) -> None:
+    """Rows at which e^v is no float, beside others: the integral is what the rows one by one say."""
+    X, y, w = rows_of(levels, 1, weights=weights, n=12)
+    X = np.concatenate([X, np.where(np.arange(12) < 3, 900.0, 0.0)[:, None]], axis=1)
+    kernel = Logit(X, y, w) if case == "logit" else Proportional(X, y, w, 4, own_intercept=False)
+    point, s = np.array([*POINTS[case][:1], 1.0, *POINTS[case][2:]]), 0.7
+    shared, a = point[:-1], float(point[-1])
+    wanted = _integral(lambda z: kernel.rows(kernel.linear(shared), shared, np.array([a + s * z])).loglik)
+    assert marginal(kernel, np.append(point, s)).objective == pytest.approx(wanted, rel=1e-9)
+
+
 @pytest.mark.slow
 def test_laplace_is_near_integration_and_nearer_with_more_rows() -> None:
     """Over the two logits on a grid; every row three times brings the posterior nearer to a normal law."""

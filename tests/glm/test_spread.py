@@ -44,6 +44,23 @@ def test_it_finds_the_maximum_in_few_rounds(rows: float, start: float, truth: fl
     assert newton.fit.rounds <= 16
 
 
+@pytest.mark.parametrize("start", [0.0, 0.5])
+@pytest.mark.parametrize("truth", [0.018, 0.0])
+def test_many_rows_at_few_sites_end_in_few_rounds(start: float, truth: float) -> None:
+    """The maximum is next to zero, where it bends up: a step off zero by a quarter was too long however often it was halved."""
+    count, rows = 4, 2500.0
+    function = sites(truth**2 + (1.0 if truth else 0.5) / rows, rows, count)
+    newton = Newton(FitProblem(np.array([0.0, start]), np.ones(2), 0, spread=True, sites=count))
+    while newton.fit is None:
+        value, slope, curvature = function(float(newton.beta[1]))
+        about_mean = count * rows / (1.0 + rows * float(newton.beta[1]) ** 2)
+        score, info = np.array([-about_mean * newton.beta[0], slope]), np.diag([about_mean, curvature])
+        newton.tell(Total(False, value - 0.5 * about_mean * float(newton.beta[0]) ** 2, 0.0, 0.0, score, info))
+    assert newton.fit.converged
+    assert newton.fit.loglik == pytest.approx(function(truth)[0], abs=1e-8)
+    assert newton.fit.rounds <= 5
+
+
 def test_steps_are_odd_in_the_spread() -> None:
     for s, g, h in ((0.5, 1.0, 2.0), (0.5, -1.0, 2.0), (0.5, 1.0, -2.0), (0.5, -1.0, -2.0)):
         there, gain = spread_step(s, g, h)

@@ -27,6 +27,6 @@ class PooledAuto(CITest):
     def answer(self, questions: Sequence[Question], progress: Progress | None = None) -> list[CIResult]:
         """Answer checked questions, in order."""
         first = self._linear.answer(questions, progress)
-        again = in_doubt(questions, first)
+        again = in_doubt(questions, first, self.schema)
         second = self._residual.answer(again) if again else []
         return instead(questions, first, dict(zip(again, second, strict=True)))

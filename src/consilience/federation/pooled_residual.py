@@ -29,7 +29,8 @@ from consilience.federation.exchange.residual_sums import Plan, Products, expans
 from consilience.federation.pooled_fit import PooledDesign, PooledFit
 from consilience.federation.pooled_labels import as_labels
 from consilience.glm.kernel import Floats
-from consilience.protocol.expanded import n_own_curves, own_curves, own_main
+from consilience.protocol.desk import Smoothing
+from consilience.protocol.expanded import n_own_curves, own_curves, own_lines, own_main
 from consilience.protocol.mean_products import ROWS_PER_COLUMN
 from consilience.protocol.place import Placed, middle_half
 from consilience.protocol.residual_products import MOST_PRODUCTS, UNORDERED
@@ -172,14 +173,14 @@ class PooledResidual(CITest):
             return None
         wide = widths(self.schema, expansion, knots)
         made = columns(self._table, expansion, index, knots, dict.fromkeys(self._table.numbers, 0.0))
-        site = self._site[index]
+        site, how = self._site[index], Smoothing(self._slopes, self._features)
         own: list[Floats] = []
         for k in np.unique(site):
             here = site == k
             n = int(here.sum())
             block = [np.ones((n, 1)), made[here, : own_main(wide, n, slopes=self._slopes)]]
-            count = n_own_curves(wide, n, slopes=self._slopes)
-            for j in range(wide.lines if count else 0):
+            count = n_own_curves(wide, n, how)
+            for j in own_lines(wide, n, how) if count else []:
                 u = made[here, j]
                 block.append(own_curves(u, own_knots(u, count) if count > 1 else (), count))
             whole = np.zeros((rows, sum(part.shape[1] for part in block)))

@@ -1,9 +1,9 @@
 """Gaussian response with a random intercept per site, in closed form: y = xβ + a + u + e, u ~ N(0, τ²), e ~ N(0, σ²).
 
-The parameters are (γ, ω, a', s) with ω = 1/σ, γ = β/σ, a' = a/σ (Olsen 1978) and s = τ/σ. With W = (X, 1, y) and δ = (-γ, -a', ω) the
-scaled residuals are Wδ, and the site's marginal log-likelihood is::
+The parameters are (γ, ω, a', s) with ω = 1/σ, γ = β/σ, a' = a/σ (Olsen 1978) and s = τ/σ. With W = (-X, y, -1) and θ = (γ, ω, a') the
+scaled residuals are Wθ, and the site's marginal log-likelihood is::
 
-    n log ω - n/2 log 2π - ½ log(1 + n s²) - ½ δᵀ G δ,    G = Q + t tᵀ / (n (1 + n s²))
+    n log ω - n/2 log 2π - ½ log(1 + n s²) - ½ θᵀ G θ,    G = Q + t tᵀ / (n (1 + n s²))
 
 where Q are the cross-products of W centred at the site and t its column sums. Given s it is concave in all others, and quadratic but for
 the logarithm; a parametrisation by β and σ² is not. It is even in s, so that s = 0, no site effects, is an inner point and no boundary.
@@ -26,7 +26,7 @@ __all__ = ["Moments", "gaussian_marginal"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moments:
-    """Cross-products about the site's means and column sums, of the predictors, then a column of ones, then the response."""
+    """Cross-products about the site's means and column sums, of minus the predictors, then the response, then minus ones."""
 
     n: int
     centred: Floats
@@ -35,19 +35,20 @@ class Moments:
     @staticmethod
     def of(n: int, gram: Floats, sums: Floats, columns: list[int], response: int) -> Moments:
         """From the cross-products of a whole sample (centred at the site) and its sums, those of one model."""
-        order = [*columns, response]
+        order = np.array([*columns, response])
         p = len(columns)
-        place = [*range(p), p + 1]
-        centred, totals = np.zeros((p + 2, p + 2)), np.full(p + 2, float(n))
-        centred[np.ix_(place, place)] = gram[np.ix_(order, order)]
-        totals[place] = sums[order]
+        sign = np.full(p + 1, -1.0)
+        sign[p] = 1.0
+        centred, totals = np.zeros((p + 2, p + 2)), np.full(p + 2, -float(n))
+        centred[:-1, :-1] = gram[order[:, None], order] * sign[:, None] * sign
+        totals[:-1] = sums[order] * sign
         return Moments(n, centred, totals)
 
 
 def gaussian_marginal(moments: Moments, beta: Floats) -> Total:
     """Log-likelihood, score and observed information at (γ, ω, a', s).
 
-    >>> site = Moments(2, np.diag([0.0, 2.0]), np.array([2.0, 0.0]))  # the responses 1 and -1, no predictor
+    >>> site = Moments(2, np.diag([2.0, 0.0]), np.array([0.0, -2.0]))  # the responses 1 and -1, no predictor
     >>> round(gaussian_marginal(site, np.array([1.0, 0.0, 0.0])).objective, 6)
     -2.837877
     """
@@ -57,22 +58,18 @@ def gaussian_marginal(moments: Moments, beta: Floats) -> Total:
     omega, s = float(beta[p]), float(beta[p + 2])
     if moments.n == 0 or omega <= 0.0:
         return Total(moments.n > 0, 0.0, 0.0, 0.0, np.zeros(size), np.zeros((size, size)))
-    delta = np.concatenate([-beta[:p], [-beta[p + 1], omega]])
-    grown = 1.0 + n * s * s
+    theta, grown = beta[:-1], 1.0 + n * s * s
     # Σ_centred + tt'/(n(1 + ns²)) and not Σ - s²/(1 + ns²) tt': a sum of two positive parts loses no digits where sites lie far apart
-    gram = moments.centred + np.outer(t, t) / (n * grown)
-    pull, mass = gram @ delta, float(t @ delta)
-    # where (γ, a', ω) stand in δ, with their signs, in the order (γ, ω, a')
-    order = [*range(p), p + 1, p]
-    sign = np.array([-1.0] * p + [1.0, -1.0])
+    gram = moments.centred + t[:, None] * (t / (n * grown))
+    pull, mass = gram @ theta, float(t @ theta)
     weight, slope = -2.0 * s / grown**2, -2.0 / grown**2 + 8.0 * n * s * s / grown**3  # of 1/(n(1 + ns²)), by s
     score, info = np.empty(size), np.empty((size, size))
-    score[:-1] = -sign * pull[order]
+    score[:-1] = -pull
     score[p] += n / omega
     score[-1] = -n * s / grown - 0.5 * weight * mass**2
-    info[:-1, :-1] = gram[np.ix_(order, order)] * np.outer(sign, sign)
+    info[:-1, :-1] = gram
     info[p, p] += n / omega**2
-    info[:-1, -1] = info[-1, :-1] = weight * mass * sign * t[order]
+    info[:-1, -1] = info[-1, :-1] = weight * mass * t
     info[-1, -1] = n * (1.0 - n * s * s) / grown**2 + 0.5 * slope * mass**2
-    loglik = n * math.log(omega) - 0.5 * n * math.log(2.0 * math.pi) - 0.5 * math.log(grown) - 0.5 * float(delta @ pull)
+    loglik = n * math.log(omega) - 0.5 * n * math.log(2.0 * math.pi) - 0.5 * math.log(grown) - 0.5 * float(theta @ pull)
     return Total(False, loglik, 0.0, 0.0, score, info)

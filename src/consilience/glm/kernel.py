@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Evaluation", "Floats", "Kernel", "RowTerms", "ShiftedKernel"]
+__all__ = ["Evaluation", "Floats", "Kernel", "RowTerms", "ShiftedKernel", "Softplus"]
 
 Floats = NDArray[np.float64]
 
@@ -102,17 +102,29 @@ class Kernel(ABC):
         """Score and information of all parameters."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Softplus:
+    """A log-likelihood at one point as a function of a shift of the intercept, and of all parameters around it::
+
+        value + tilt · shift - Σ w log(1 + e^v),    v ± shift
+
+    ``design`` has the derivatives of every v by (shared, intercept); the last is -1 for the first ``falling`` terms and 1 for the
+    others. ``score`` and ``info`` are of what stands before the sum, the same under every shift.
+    """
+
+    v: Floats
+    design: Floats
+    weights: Floats | None
+    falling: int
+    value: float
+    tilt: float
+    score: Floats
+    info: Floats | None
+
+
 class ShiftedKernel(Kernel):
     """A kernel with one intercept that can be looked at under many values of it at once, as integration over it needs."""
 
     @abstractmethod
-    def at_shifts(self, eta: Floats, shared: Floats, intercepts: Floats) -> tuple[Floats, tuple[Floats, ...]]:
-        """The log-likelihood under each intercept, and per-row arrays with one row for each."""
-
-    @abstractmethod
-    def shift_scores(self, arrays: tuple[Floats, ...]) -> tuple[Floats, Floats]:
-        """Under each intercept the score of all parameters, and the information about the intercept."""
-
-    @abstractmethod
-    def averaged(self, arrays: tuple[Floats, ...], weights: Floats) -> RowTerms:
-        """Per-row terms summed over the intercepts with weights: :meth:`full` of them is the sum of informations."""
+    def softplus(self, shared: Floats, intercept: float) -> Softplus | None:
+        """The log-likelihood as a sum of simple terms; None where the point is not feasible."""

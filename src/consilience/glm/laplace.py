@@ -10,7 +10,11 @@ With ẑ the mode of ℓ(a + s C z) - z²/2 and M = I + s² CᵀHC there (H the 
 
 Its gradient is exact. The logarithm depends on the linear predictors through H; with B = s² C M⁻¹ Cᵀ and probabilities π of a row its
 derivative by them is -½ π ∘ (c - cᵀπ), c = diag B - 2 B π. The information of all but s leaves out how the logarithm bends, which is of the
-order 1/n; that of s is a difference of two gradients. Steps are then a little off Newton's, and the maximum is the right one.
+order 1/n; that of s is a difference of two gradients, at (s, ẑ) and at (s + δ, ẑ + δ dẑ/ds): by how much the mode there is off that line is
+of second order, and no search for it is needed. Steps are then a little off Newton's, and the maximum is the right one. At s = 0 all of it
+has a closed form.
+
+Rows cost one exponential per level, at z = 0. A shift multiplies those of a level by the same number.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from consilience.glm.kernel import Evaluation, Floats, RowTerms
+from consilience.glm.kernel import Floats, RowTerms
 from consilience.glm.layout import Total
 from consilience.glm.multinomial import Multinomial
 
@@ -30,30 +34,39 @@ MOST_STEPS = 100
 """Of the search for the mode; five are many."""
 LONGEST_STEP = 5.0
 """Most that one step moves a linear predictor, as in :data:`consilience.glm.site_effects.LONGEST_STEP`."""
-CLOSE = 1e-11
-"""A search ends with a step below this, in posterior standard deviations. Its square is the error of Λ, itself that of the gradient."""
-APART = 1e-4
-"""Between the two gradients whose difference is the information about s: an error of 1e-8 of it, which only steers."""
+CLOSE = 1e-6
+"""A search ends after a step below this, in posterior standard deviations. Newton's error is the square of it, and the error of Λ the
+square of that; that of the gradient is the first."""
+APART = 1e-6
+"""Between the two gradients whose difference is the information about s: an error of 1e-6 of it, which only steers."""
+LARGEST_SHIFT = 300.0
+"""Shifts up to this are factors of exponentials. A point beyond is not feasible: odds of e³⁰⁰ are no model's maximum."""
 
 
 def laplace_marginal(kernel: Multinomial, beta: Floats) -> Total:
     """Log-likelihood, score and (nearly) the information at (shared, intercepts, s)."""
     size, d = len(beta), kernel.n_intercepts
-    p = kernel.n_shared
-    root = _root(d)
-    eta = kernel.linear(beta[:p])
-    at = _mode(kernel, eta, beta, root, np.zeros(d))
-    score, b, full = _gradient(kernel, at, beta, root)
-    value = at.terms.loglik - 0.5 * float(at.z @ at.z) - 0.5 * float(np.linalg.slogdet(at.m)[1])
-    to_intercepts = full.info[:, p:]
-    info = full.info - to_intercepts @ b @ to_intercepts.T
-    apart = np.zeros(size)
-    apart[-1] = APART
-    above, below = (_gradient(kernel, _mode(kernel, eta, near, root, at.z), near, root)[0] for near in (beta + apart, beta - apart))
-    whole = np.empty((size, size))
-    whole[:-1, :-1] = info
-    whole[:, -1] = whole[-1, :] = (below - above) / (2.0 * APART)
-    return Total(False, value, 0.0, 0.0, score, whole)
+    p, s = kernel.n_shared, float(beta[-1])
+    root, rows = _root(d), _Rows(kernel, beta)
+    at = None if rows.far(np.zeros(d)) else _mode(rows, s, root)
+    if at is None:
+        return Total(True, 0.0, 0.0, 0.0, np.zeros(size), np.zeros((size, size)))
+    whole = np.zeros((size, size))
+    if s == 0.0:  # no shift, so nothing moves; ℓ bends along s as much as squares of scores exceed what is known
+        probability = rows.probability(at)
+        score = np.append(kernel.gradient(-rows.weighted(probability)), 0.0)
+        whole[:-1, :-1] = kernel.full(RowTerms(at.loglik, (probability,))).info
+        pull = root.T @ at.g
+        whole[-1, -1] = float(np.sum((at.h @ root) * root)) - float(pull @ pull)
+        return Total(False, at.loglik, 0.0, 0.0, score, whole)
+    found = _gradient(rows, at, s, root)
+    value = at.loglik - 0.5 * float(at.z @ at.z) - 0.5 * float(np.linalg.slogdet(at.m)[1])
+    full = kernel.full(RowTerms(at.loglik, (found.probability,))).info
+    to_intercepts = full[:, p:]
+    whole[:-1, :-1] = full - to_intercepts @ found.b @ to_intercepts.T
+    near = _gradient(rows, rows.at(s + APART, root, at.z + APART * found.moved), s + APART, root)
+    whole[:, -1] = whole[-1, :] = (found.score - near.score) / APART
+    return Total(False, value, 0.0, 0.0, found.score, whole)
 
 
 @lru_cache(maxsize=64)  # a response has the same levels at every step
@@ -64,55 +77,117 @@ def _root(d: int) -> Floats:
 
 
 class _Point(NamedTuple):
-    """A shift z, the rows there, score and information of the intercepts, and M."""
+    """A shift z, the log-likelihood there, score and information of the intercepts, M, and how probabilities come of exponentials."""
 
     z: Floats
-    terms: RowTerms
+    loglik: float
     g: Floats
     h: Floats
     m: Floats
+    grown: Floats
+    out: Floats
 
 
-def _point(kernel: Multinomial, spread: Floats, z: Floats, terms: RowTerms) -> _Point:
-    g, h = kernel.intercept_terms(terms)
-    return _Point(z, terms, g, h, np.eye(len(z)) + spread.T @ h @ spread)
+class _Gradient(NamedTuple):
+    score: Floats
+    b: Floats
+    moved: Floats
+    probability: Floats
 
 
-def _gradient(kernel: Multinomial, at: _Point, beta: Floats, root: Floats) -> tuple[Floats, Floats, Evaluation]:
-    """The gradient of Λ from the mode, with B, and with score and information at a known shift."""
-    p, spread = kernel.n_shared, float(beta[-1]) * root
+class _Rows:
+    """A site's rows at common parameters, under shifts of the intercepts."""
+
+    def __init__(self, kernel: Multinomial, beta: Floats) -> None:
+        p = kernel.n_shared
+        eta = kernel.linear(beta[:p])
+        self.kernel, self.a = kernel, beta[p:-1]
+        eta -= eta.max(axis=0)
+        self.reached = float(np.vdot(kernel.observed, eta))
+        self.exp = np.exp(eta, out=eta)
+        self.unit = np.eye(kernel.n_intercepts)
+
+    def probability(self, at: _Point) -> Floats:
+        """Of every level and row."""
+        return at.out * at.grown[:, None]
+
+    def weighted(self, values: Floats) -> Floats:
+        """Rows times their weights."""
+        return values if self.kernel.w is None else values * self.kernel.w
+
+    def far(self, shift: Floats) -> bool:
+        """Are shifts of the intercepts too long to be factors?"""
+        return not float(np.abs(self.a + shift).max(initial=0.0)) < LARGEST_SHIFT
+
+    def at(self, s: float, root: Floats, z: Floats) -> _Point:
+        """The log-likelihood and its derivatives by the intercepts at a + s C z."""
+        kernel, spread = self.kernel, s * root
+        shift = np.zeros(len(kernel.present))
+        shift[kernel.free] = self.a + spread @ z
+        grown = np.exp(shift)
+        total = grown @ self.exp
+        loglik = self.reached + float(kernel.counts @ shift)
+        out = self.exp / total
+        if kernel.w is None:
+            loglik -= float(np.log(total).sum())
+            sums, products = out.sum(axis=1), out @ out.T
+        else:
+            loglik -= float(kernel.w @ np.log(total))
+            weighted = out * kernel.w
+            sums, products = weighted.sum(axis=1), weighted @ out.T
+        sums *= grown
+        products *= -grown[:, None] * grown
+        products.ravel()[:: len(sums) + 1] += sums
+        g, h = (kernel.counts - sums)[kernel.free], products[kernel.free_square]
+        return _Point(z, loglik, g, h, self.unit + spread.T @ h @ spread, grown, out)
+
+
+def _gradient(rows: _Rows, at: _Point, s: float, root: Floats) -> _Gradient:
+    """The gradient of Λ from the mode, with B, dẑ/ds and the probabilities."""
+    kernel, spread = rows.kernel, s * root
+    p = kernel.n_shared
     inverse = np.linalg.inv(at.m)
     b = spread @ inverse @ spread.T
-    full = kernel.full(at.terms)
-    bend = kernel.bend(at.terms, b)
-    follow = b @ bend[p:]
-    score = np.empty(len(beta))
-    score[:-1] = full.score + bend - full.info[:, p:] @ follow
-    along = root @ at.z
-    moved = inverse @ (root.T @ at.g - spread.T @ at.h @ along)  # how the mode moves with s
+    probability = rows.probability(at)
+    bend = kernel.bend(probability, b)
+    by_intercept = bend.sum(axis=1)[kernel.free]
+    # the logarithm by all parameters, and by way of the mode, which moves with them
+    follow = np.zeros(len(kernel.present))
+    follow[kernel.free] = b @ by_intercept
+    bend -= kernel.along(probability, follow)
+    bend -= rows.weighted(probability)
+    score = np.empty(len(rows.a) + p + 1)
+    score[:-1] = kernel.gradient(bend)
+    line = root @ at.z
+    moved = inverse @ (root.T @ at.g - spread.T @ (at.h @ line))  # how the mode moves with s
     explicit = float(np.sum(inverse * (root.T @ at.h @ spread).T))
-    score[-1] = float((at.g + bend[p:]) @ along) - explicit + float((spread @ moved) @ bend[p:])
-    return score, b, full
+    score[-1] = float((at.g + by_intercept) @ line) - explicit + float((spread @ moved) @ by_intercept)
+    return _Gradient(score, b, moved, probability)
 
 
-def _mode(kernel: Multinomial, eta: Floats, beta: Floats, root: Floats, z: Floats) -> _Point:
-    """Newton from ``z`` with halving; the function is concave, and never steeper than its own normal part."""
-    p, spread = kernel.n_shared, float(beta[-1]) * root
-    shared, a = beta[:p], beta[p:-1]
-    at = _point(kernel, spread, z, kernel.rows(eta, shared, a + spread @ z))
+def _mode(rows: _Rows, s: float, root: Floats) -> _Point | None:
+    """Newton from zero with halving; the function is concave, and never steeper than its own normal part. None where it is out of reach."""
+    spread = s * root
+    at = rows.at(s, root, np.zeros(len(root)))
     for _ in range(MOST_STEPS):
-        step = np.linalg.solve(at.m, spread.T @ at.g - at.z)
-        size = float(np.sqrt(step @ at.m @ step))
-        if size <= CLOSE:
+        gradient = spread.T @ at.g - at.z
+        step = np.linalg.solve(at.m, gradient)
+        size = float(np.sqrt(step @ gradient))  # √(δᵀMδ)
+        if size == 0.0:
             break
         reach = float(np.max(np.abs(spread @ step), initial=0.0))
-        step = step * min(1.0, LONGEST_STEP / reach) if reach > 0.0 else step
-        height = at.terms.loglik - 0.5 * float(at.z @ at.z)
+        if reach > LONGEST_STEP:
+            step *= LONGEST_STEP / reach
+        height = at.loglik - 0.5 * float(at.z @ at.z)
         while True:
             z = at.z + step
-            trial = kernel.rows(eta, shared, a + spread @ z)
-            if trial.loglik - 0.5 * float(z @ z) >= height - 1e-12 * (1.0 + abs(height)) or size < 1e-6:
+            if rows.far(spread @ z):
+                return None
+            trial = rows.at(s, root, z)
+            if trial.loglik - 0.5 * float(z @ z) >= height - 1e-12 * (1.0 + abs(height)) or size < CLOSE:
                 break
             step, size = 0.5 * step, 0.5 * size
-        at = _point(kernel, spread, z, trial)
+        at = trial
+        if size < CLOSE and reach <= LONGEST_STEP:
+            break
     return at

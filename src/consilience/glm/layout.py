@@ -176,6 +176,15 @@ def upper(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return np.triu_indices(n)
 
 
+@lru_cache(maxsize=256)
+def _places(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Where the upper triangle stands among the numbers of a matrix, and where each number of the matrix stands in the triangle."""
+    rows, columns = upper(n)
+    back = np.empty((n, n), dtype=np.intp)
+    back[rows, columns] = back[columns, rows] = np.arange(len(rows))
+    return rows * n + columns, back
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Total:
     """A sum of answers, unpacked. ``squares`` is Pearson's sum and ``pull`` its gradient; None where the model has no dispersion."""
@@ -199,15 +208,13 @@ def pack(total: Total) -> Floats:
     head = [float(total.infeasible), total.objective, total.barrier, total.slack]
     # Every number is one that may be added over sites: hence a count where a flag would do, and no rank, maximum or ratio anywhere.
     tail = np.empty(0) if total.pull is None else np.append(total.squares, total.pull)
-    return np.concatenate([head, total.score, total.info[upper(len(total.score))], tail])
+    return np.concatenate([head, total.score, total.info.ravel()[_places(len(total.score))[0]], tail])
 
 
 def unpack(vector: Floats, n: int) -> Total:
     """The parts of an answer, or of a sum of answers, for a model with ``n`` parameters."""
-    info, end = np.zeros((n, n)), answer_size(n)
-    rows, columns = upper(n)
-    info[rows, columns] = vector[HEADER + n : end]
-    info[columns, rows] = vector[HEADER + n : end]
+    end = answer_size(n)
+    info = vector[HEADER + n : end][_places(n)[1]]
     squares, pull = (float(vector[end]), vector[end + 1 :]) if len(vector) > end else (0.0, None)
     # a count of sites, so one or more means yes; 0.5 asks nothing of its last bit
     return Total(vector[0] > 0.5, float(vector[1]), float(vector[2]), float(vector[3]), vector[HEADER : HEADER + n], info, squares, pull)

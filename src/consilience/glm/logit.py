@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.glm.kernel import Evaluation, Floats, RowTerms, ShiftedKernel
+from consilience.glm.kernel import Evaluation, Floats, RowTerms, ShiftedKernel, Softplus
 
 __all__ = ["Logit", "sigmoid"]
 
@@ -79,18 +81,12 @@ class Logit(ShiftedKernel):
         info[p, p] = weight.sum()
         return Evaluation(score, info)
 
-    def at_shifts(self, eta: Floats, shared: Floats, intercepts: Floats) -> tuple[Floats, tuple[Floats, ...]]:
-        del shared
-        z = eta + intercepts[:, None]
-        mu, softplus = sigmoid(z)
-        w = 1.0 if self.w is None else self.w
-        loglik: Floats = z @ self.ones - (softplus * w).sum(axis=1)
-        return loglik, (self.ones - w * mu, w * mu * (1.0 - mu))
+    def softplus(self, shared: Floats, intercept: float) -> Softplus:
+        point = np.append(shared, intercept)
+        score = self._with_ones.T @ self.ones
+        return Softplus(self._with_ones @ point, self._with_ones, self.w, 0, float(score @ point), float(score[-1]), score, None)
 
-    def shift_scores(self, arrays: tuple[Floats, ...]) -> tuple[Floats, Floats]:
-        residual, weight = arrays
-        return np.concatenate([residual @ self.X, residual.sum(axis=1)[:, None]], axis=1), weight.sum(axis=1)
-
-    def averaged(self, arrays: tuple[Floats, ...], weights: Floats) -> RowTerms:
-        residual, weight = arrays
-        return RowTerms(0.0, (weights @ residual, weights @ weight))
+    @cached_property
+    def _with_ones(self) -> Floats:
+        """The design with a column for the intercept."""
+        return np.concatenate([self.X, np.ones((len(self.X), 1))], axis=1)

@@ -101,14 +101,25 @@ class Multinomial(Kernel):
         info[self.target_square] = all_info[self.grid_square]
         return Evaluation(score, info)
 
-    def bend(self, terms: RowTerms, b: Floats) -> Floats:
-        """The derivative of -½ tr(b H), with H the information of the intercepts, by all parameters; every level must be present."""
-        (probability,) = terms.arrays
+    def bend(self, probability: Floats, b: Floats) -> Floats:
+        """The derivative of -½ tr(b H), with H the information of the intercepts, by every linear predictor."""
         whole = np.zeros((len(self.present), len(self.present)))
         whole[self.free_square] = b
-        c = np.diag(whole)[:, None] - 2.0 * (whole @ probability)
-        by_row = -0.5 * probability * (c - (c * probability).sum(axis=0))
-        sums = (by_row if self.w is None else by_row * self.w) @ self.X1.T
-        derivative = np.zeros(self.n_shared + self.n_intercepts)
-        derivative[self.target] = sums.ravel()[self.grid]
-        return derivative
+        c = (-2.0 * whole) @ probability
+        c += whole.diagonal()[:, None]
+        c -= np.einsum("ij,ij->j", c, probability)
+        c *= probability
+        c *= -0.5 if self.w is None else -0.5 * self.w
+        return c
+
+    def along(self, probability: Floats, shift: Floats) -> Floats:
+        """How the score of every linear predictor falls when those of each level are shifted."""
+        fall: Floats = shift[:, None] - shift @ probability
+        fall *= probability
+        return fall if self.w is None else fall * self.w
+
+    def gradient(self, by_row: Floats) -> Floats:
+        """The derivative by all parameters of Σ (observed) η + f, where that of f by every linear predictor is ``by_row``."""
+        score = np.zeros(self.n_shared + self.n_intercepts)
+        score[self.target] = (self.observed_sums + by_row @ self.X1.T).ravel()[self.grid]
+        return score

@@ -11,12 +11,13 @@ tails, and derivatives that read off directly: with f = σ(1-σ) and r = q(1+q),
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.glm.kernel import Evaluation, Floats, RowTerms, ShiftedKernel
+from consilience.glm.kernel import Evaluation, Floats, RowTerms, ShiftedKernel, Softplus
 from consilience.glm.logit import sigmoid
 
 __all__ = ["Proportional"]
@@ -120,34 +121,27 @@ class Proportional(ShiftedKernel):
         info[p:, p:] = self.to_thresholds.T @ block @ self.to_thresholds
         return Evaluation(score, info)
 
-    def at_shifts(self, eta: Floats, shared: Floats, intercepts: Floats) -> tuple[Floats, tuple[Floats, ...]]:
-        theta = self.to_thresholds @ np.append(shared[self.p :], 0.0)
-        shift = intercepts[:, None]
-        upper, softplus_u = sigmoid(eta[self.above] - np.repeat(theta, self.sizes_above) - shift)
-        lower, softplus_l = sigmoid(np.repeat(theta, self.sizes_below) - eta[self.below] + shift)
-        w_above = 1.0 if self.w is None else self.w[self.above]
-        w_below = 1.0 if self.w is None else self.w[self.below]
-        gaps = np.diff(theta)
+    def softplus(self, shared: Floats, intercept: float) -> Softplus | None:
+        point = np.append(shared, intercept)
+        design, weights, across = self._terms
+        gaps = across @ point[self.p :]
+        if (gaps <= 0).any():
+            return None
         middle, closeness = self.counts[1:-1], -np.expm1(-gaps)
-        loglik = float(middle @ np.log(closeness)) - (softplus_u * w_above).sum(axis=1) - (softplus_l * w_below).sum(axis=1)
         q = np.exp(-gaps) / closeness
-        rows = (upper * w_above, lower * w_below, upper * (1.0 - upper) * w_above, lower * (1.0 - lower) * w_below)
-        return loglik, (*rows, middle * q, middle * q * (1.0 + q))
+        size = len(point)
+        score, info = np.zeros(size), np.zeros((size, size))
+        score[self.p :] = (middle * q) @ across
+        info[self.p :, self.p :] = across.T @ ((middle * q * (1.0 + q))[:, None] * across)
+        return Softplus(design @ point, design, weights, self.above.stop, float(middle @ np.log(closeness)), 0.0, score, info)
 
-    def shift_scores(self, arrays: tuple[Floats, ...]) -> tuple[Floats, Floats]:
-        upper, lower, f_upper, f_lower, gap_score, _ = arrays
-        both = np.zeros((len(upper), self.XT.shape[1]))
-        both[:, self.below] = lower
-        both[:, self.above] -= upper
-        raw = _sums(upper.T, self.parts_above) - _sums(lower.T, self.parts_below)
-        raw[1:] += gap_score[:, None]
-        raw[:-1] -= gap_score[:, None]
-        return np.concatenate([both @ self.XT.T, raw.T @ self.to_thresholds], axis=1), f_upper.sum(axis=1) + f_lower.sum(axis=1)
-
-    def averaged(self, arrays: tuple[Floats, ...], weights: Floats) -> RowTerms:
-        *rows, gap_score, gap_info = arrays
-        total = float(weights.sum())  # the gaps are the same under every shift
-        return RowTerms(0.0, (*(weights @ values for values in rows), gap_score * total, gap_info * total))
+    @cached_property
+    def _terms(self) -> tuple[Floats, Floats | None, Floats]:
+        """Derivatives of -u of every row with a threshold above it, then of l of every row with one below, their weights, and the gaps'."""
+        above = np.concatenate([self.XT.T[self.above], -np.repeat(self.to_thresholds, self.sizes_above, axis=0)], axis=1)
+        below = np.concatenate([-self.XT.T[self.below], np.repeat(self.to_thresholds, self.sizes_below, axis=0)], axis=1)
+        weights = None if self.w is None else np.concatenate([self.w[self.above], self.w[self.below]])
+        return np.concatenate([above, below]), weights, np.diff(self.to_thresholds, axis=0)
 
     def _by_threshold(self, f_upper: Floats, f_lower: Floats) -> Floats:
         """Per threshold, the weighted sum of the columns over the level below it and the level above it."""

@@ -36,7 +36,7 @@ from consilience.glm.generalized import BARRIER_FACTOR, FIRST_BARRIER
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import Total
 from consilience.glm.secant import SecantMemory
-from consilience.glm.spread import spread_step
+from consilience.glm.spread import FAR, NO_SPREAD, Balanced, balanced_step, from_saddle, spread_step
 
 __all__ = ["LONG_STEP", "TOLERANCE", "Fit", "FitProblem", "Newton"]
 
@@ -100,7 +100,8 @@ class FitProblem:
     statistics agree to about 1e-10. ``most_rounds`` ends a fit that will not converge; ordinary ones take six to ten.
 
     ``spread`` says that the last parameter is the standard deviation of random effects, in which ℓ is even and not concave
-    (:mod:`consilience.glm.spread`). ``ceiling`` is a parameter (by position) and the value beyond which the fit ends, as separated: the
+    (:mod:`consilience.glm.spread`); the ``shifts`` of every site, one or more, are those of as many parameters before it, and there are so
+    many ``sites``. ``ceiling`` is a parameter (by position) and the value beyond which the fit ends, as separated: the
     precision of a Gaussian that is fitted exactly has no maximum.
     """
 
@@ -115,6 +116,8 @@ class FitProblem:
     tolerance: float = TOLERANCE
     most_rounds: int = 200
     spread: bool = False
+    shifts: int = 1
+    sites: int = 1
     ceiling: tuple[int, float] | None = None
 
 
@@ -222,7 +225,9 @@ class Newton:
             self.beta[: self.problem.n_slopes] *= 0.5
             return
         state.halvings += 1
-        if state.halvings > (MOST_HALVINGS_BARRIER if self.problem.barrier else MOST_HALVINGS):
+        # a step off a saddle of the spread is a guess of its length alone
+        long = self.problem.barrier or (self.problem.spread and abs(state.beta[-1]) < NO_SPREAD)
+        if state.halvings > (MOST_HALVINGS_BARRIER if long else MOST_HALVINGS):
             self.memory = SecantMemory()  # what made a step that fails even when short is not to be believed
             state.halvings = 0
             state.damping = max(DAMPING_FACTOR * state.damping, FIRST_DAMPING)
@@ -329,8 +334,20 @@ class Newton:
         plain, follow = (inverse[:, None] * np.linalg.solve(factor.T, np.linalg.solve(factor, right))).T
         cross = total.info[:-1, -1]
         slope, curvature = float(total.score[-1] - cross @ plain), float(total.info[-1, -1] - cross @ follow)
-        move, gain = spread_step(float(self.state.beta[-1]), slope, curvature + self.state.damping * abs(curvature))
+        s, known = float(self.state.beta[-1]), self._known(total)
+        move, gain = spread_step(s, slope, curvature + self.state.damping * abs(curvature), from_saddle(curvature, known))
+        if self.problem.sites > 1 and self.state.damping == 0.0:
+            far, more = balanced_step(s, slope, known)
+            move, gain = (far, more) if abs(far) > FAR * abs(s) else (move, gain)
         return np.append(plain - move * follow, move), gain + 0.5 * float(total.score[:-1] @ plain)
+
+    def _known(self, total: Total) -> Balanced:
+        """The information about the means of the random shifts, as independent ones."""
+        shifts = self.problem.shifts
+        block = total.info[-1 - shifts : -1, -1 - shifts : -1]
+        # those of logits against a first level are differences: C z with C Cᵀ = I + 11ᵀ, and tr(CᵀHC) = tr H + 1ᵀH1
+        known = float(block.trace()) + (float(block.sum()) if shifts > 1 else 0.0)
+        return Balanced(shifts * self.problem.sites, known)
 
     def _factor(self, info: Floats) -> tuple[Floats, Floats]:
         """Cholesky factor of the information brought to unit diagonal, damped as much as needed, and the scaling that did it."""

@@ -215,6 +215,17 @@ def _canonical(model: ModelAsk) -> bytes:
     return sha256(encode(plain)).digest()[:16]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Whole:
+    """Cross-products and sums of all columns of some variables, and where each column stands."""
+
+    variables: VariableSet
+    place: dict[tuple[str, int], int]
+    n: int
+    gram: Floats
+    sums: Floats
+
+
 @dataclass(slots=True, eq=False)
 class _Bench:
     """A site's kernels and warm starts.
@@ -226,7 +237,7 @@ class _Bench:
     table: Table
     room: int
     kernels: dict[Any, Kernel | Moments | None] = field(default_factory=dict)
-    samples: dict[Any, tuple[int, Floats, Floats]] = field(default_factory=dict)
+    samples: dict[Any, _Whole] = field(default_factory=dict)
     used: int = 0
     run: int | None = None
     warm: dict[Any, WarmStart | None] = field(default_factory=dict)
@@ -256,30 +267,38 @@ class _Bench:
         if full_key in self.kernels:
             return self.kernels[full_key]
         if shape.family is Family.GAUSSIAN:
-            moments = self.kernels[full_key] = self._moments(model)
+            moments = self.kernels[full_key] = self._moments(model, request)
             return moments
         design = build(self.table, model.spec, model.keep, self.coding)
         if model.levels:
             design = replace(design, response=recoded(self.table, model, design.response))
         kernel = make_kernel(design, shape, request.effects, model.mu)
-        # four times the design: itself, and what a kernel derives from it; 512 bytes for what Python adds to each
-        size = 4 * design.nbytes + 512
+        # four times the design: itself, and what a kernel derives from it, twice as much to be integrated; 512 bytes for what Python adds
+        size = (8 if request.effects is SiteEffects.RANDOM else 4) * design.nbytes + 512
         if self.used + size <= self.room:
             self.kernels[full_key] = kernel
             self.used += size
         return kernel
 
-    def _moments(self, model: ModelAsk) -> Moments:
+    def _moments(self, model: ModelAsk, request: Evaluate) -> Moments:
         """What a Gaussian model needs of this site's rows: cross-products about its own means, and sums about the common locations."""
-        key = (self.table.complete(model.sample).key, model.sample, self.units)
-        if key not in self.samples:  # all models of a sample are parts of the same cross-products
-            inner = cross_products(self.table, model.sample, Coding(self.coding.exponents))
-            self.samples[key] = (inner.n, inner.gram, cross_products(self.table, model.sample, self.coding).sums)
-        n, gram, sums = self.samples[key]
-        names = column_names(self.table.schema, model.sample)
-        place = {name: i for i, name in enumerate(names)}
+        key = (self.table.complete(model.sample).key, self.units)
+        kept = self.samples.get(key)
+        if kept is None or not set(model.sample) <= set(kept.variables):
+            # all samples with the same rows are parts of the same cross-products
+            samples = [sample for sample in request.samples() if self.table.holds(sample) and self.table.complete(sample).key == key[0]]
+            kept = self.samples[key] = self._whole(
+                tuple(sorted({v for sample in samples for v in sample}.union(kept.variables if kept else ())))
+            )
         predictors = column_names(self.table.schema, model.predictors)
-        return Moments.of(n, gram, sums, [place[predictors[j]] for j in model.keep], place[model.response, 0])
+        columns = [kept.place[predictors[j]] for j in model.keep]
+        return Moments.of(kept.n, kept.gram, kept.sums, columns, kept.place[model.response, 0])
+
+    def _whole(self, variables: VariableSet) -> _Whole:
+        inner = cross_products(self.table, variables, Coding(self.coding.exponents))
+        sums = cross_products(self.table, variables, self.coding).sums
+        place = {name: i for i, name in enumerate(column_names(self.table.schema, variables))}
+        return _Whole(variables, place, inner.n, inner.gram, sums)
 
 
 def _key(model: ModelAsk, table: Table) -> Any:

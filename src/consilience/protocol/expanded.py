@@ -23,7 +23,7 @@ from consilience.protocol.desk import Desk, Smoothing
 from consilience.protocol.place import centres_of
 from consilience.protocol.request import VariableSet
 
-__all__ = ["Bench", "Maps", "Piece", "bench_of", "n_own_curves", "own_curves", "own_main"]
+__all__ = ["Bench", "Maps", "Piece", "bench_of", "n_own_curves", "own_curves", "own_lines", "own_main"]
 
 Index = NDArray[np.intp]
 PIECE = 1 << 15
@@ -47,20 +47,34 @@ def own_main(wide: Widths, rows: int, *, slopes: bool) -> int:
     return next((own for own in (wide.free, wide.main) if slopes and rows >= OWN_ROWS * (1 + own)), 0)
 
 
-def n_own_curves(wide: Widths, rows: int, *, slopes: bool) -> int:
-    """How many curved columns each continuous variable has at a site with so many rows, besides the common ones.
+def own_lines(wide: Widths, rows: int, how: Smoothing) -> list[int]:
+    """The columns that a site may have curves of its own along: lines and, for features, the product of two.
+
+    A curve f of X = ZW + a has the mean f(ZW + a), as smoothed by the noise: another curve along ZW at every site, by as much as f bends
+    otherwise about one site's intercept a than about another's. The mean of X itself needs none.
+
+    >>> wide = Widths(lines=2, main=2, free=3, curves=82, pairs=48)
+    >>> [own_lines(wide, 2500, Smoothing(slopes=True, features=features)) for features in (False, True)]
+    [[0, 1], [0, 1, 2]]
+    """
+    product = how.features and own_main(wide, rows, slopes=how.slopes) > wide.main
+    return [*range(wide.lines), *range(wide.main, wide.free if product else wide.main)]
+
+
+def n_own_curves(wide: Widths, rows: int, how: Smoothing) -> int:
+    """How many curved columns a site with so many rows has along each of its lines, besides the common ones.
 
     The first, a square, comes with as few rows as slopes do: a curve of X = bZ + e has the mean b²Z² + ..., so that where slopes differ
     between sites, bends of such curves do.
 
-    >>> [n_own_curves(Widths(1, 1, 1, 9, 0), rows, slopes=True) for rows in (20, 40, 100, 10_000)]
+    >>> [n_own_curves(Widths(1, 1, 1, 9, 0), rows, Smoothing(slopes=True, features=False)) for rows in (20, 40, 100, 10_000)]
     [0, 1, 3, 10]
     """
-    own = own_main(wide, rows, slopes=slopes)
+    own, lines = own_main(wide, rows, slopes=how.slopes), len(own_lines(wide, rows, how))
     if not wide.lines or not own:
         return 0
-    squares = rows >= OWN_ROWS * (1 + own + wide.lines)
-    return max(int(squares), min(MOST_OWN_CURVES, int((rows / CURVE_ROWS - 1 - own) // wide.lines)))
+    squares = rows >= OWN_ROWS * (1 + own + lines)
+    return max(int(squares), min(MOST_OWN_CURVES, int((rows / CURVE_ROWS - 1 - own) // lines)))
 
 
 def own_curves(straight: Floats, knots: tuple[float, ...], count: int) -> Floats:
@@ -135,25 +149,25 @@ class Bench:
             self.latest = key, self.keep(key, made)
         return self.latest[1]
 
-    def extras(self, expansion: Expansion, rows: Rows, piece: Piece, *, slopes: bool) -> Floats:
+    def extras(self, expansion: Expansion, rows: Rows, piece: Piece, how: Smoothing) -> Floats:
         """The site's own curves in some rows."""
         wide = self.widths(expansion)
-        count = n_own_curves(wide, rows.n, slopes=slopes)
+        count = n_own_curves(wide, rows.n, how)
         common = self.columns(expansion, rows, piece)
         if not count:
             return common[:, :0]
-        key = (expansion, rows.key, piece.number, "own", slopes)
+        key = (expansion, rows.key, piece.number, "own", how)
         if key in self.kept:
             return self.kept[key]
-        knots = [self._own_knots(expansion, rows, j, count) for j in range(wide.lines)]
-        return self.keep(key, np.concatenate([own_curves(common[:, j], knots[j], count) for j in range(wide.lines)], axis=1))
+        lines = own_lines(wide, rows.n, how)
+        made = [own_curves(common[:, j], self._own_knots(expansion, rows, j, count), count) for j in lines]
+        return self.keep(key, np.concatenate(made, axis=1))
 
     def _own_knots(self, expansion: Expansion, rows: Rows, j: int, count: int) -> tuple[float, ...]:
-        """Quantiles of the site's own values of the ``j``-th continuous variable, over all rows of the sample."""
+        """Quantiles of the site's own values of the ``j``-th column, over all rows of the sample."""
         if count == 1:
             return ()
-        numbers = [name for name in expansion.given if not self.desk.table.schema[name].kind.is_discrete]
-        key = (numbers[j], rows.key, count)
+        key = (expansion.given, j, rows.key, count)
         if key not in self.knots:
             values = np.concatenate([self.columns(expansion, rows, piece)[:, j] for piece in self.pieces(rows)])
             self.knots[key] = own_knots(values, count)
@@ -184,12 +198,12 @@ class Bench:
         """Columns and responses, less what the site's own ones make of them, after so many own curves; maps are kept for residuals."""
         wide = self.widths(expansion)
         own = own_main(wide, rows.n, slopes=how.slopes)
-        extra = self.extras(expansion, rows, next(self.pieces(rows)), slopes=how.slopes).shape[1]
+        extra = self.extras(expansion, rows, next(self.pieces(rows)), how).shape[1]
         sizes = [n_responses(self.desk.table.schema, name, features=how.features) for name in names]
 
         def made() -> Iterator[Floats]:
             for piece in self.pieces(rows):
-                parts = [self.extras(expansion, rows, piece, slopes=how.slopes), self.columns(expansion, rows, piece)]
+                parts = [self.extras(expansion, rows, piece, how), self.columns(expansion, rows, piece)]
                 yield np.concatenate([*parts, *(self.responses(n, rows, piece, features=how.features) for n in names)], axis=1)
 
         found = sweep(made, extra + wide.all + sum(sizes), extra + own, full=full)

@@ -189,7 +189,7 @@ def _turn(bench: Bench, turned: _Turned, piece: Piece, how: Smoothing) -> tuple[
     expansion, rows, maps = turned.basis.expansion, turned.rows, turned.maps
     columns, extra = bench.columns(expansion, rows, piece), maps.extra
     means, p = maps.swept.means, columns.shape[1]
-    own = np.concatenate([bench.extras(expansion, rows, piece, slopes=how.slopes), columns[:, : maps.swept.own - extra]], axis=1)
+    own = np.concatenate([bench.extras(expansion, rows, piece, how), columns[:, : maps.swept.own - extra]], axis=1)
     own = own - means[: maps.swept.own]
     found = columns @ turned.common
     found -= means[extra : extra + p] @ turned.common

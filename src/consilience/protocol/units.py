@@ -56,8 +56,12 @@ def near(values: Floats) -> Floats:
 
 def _quartiles(known: Floats) -> tuple[float, float]:
     """The median, and the distance between the quartiles."""
-    low, middle, high = np.quantile(known, (0.25, 0.5, 0.75))
-    return float(middle), float(high - low)
+    # np.quantile says the same, and takes ten times as long for the values of a small site
+    last = len(known) - 1
+    places = [divmod(quarter * last, 4) for quarter in (1, 2, 3)]
+    ordered = np.partition(known, sorted({min(i + more, last) for i, _ in places for more in (0, 1)}))
+    low, middle, high = (float(ordered[i] + (ordered[min(i + 1, last)] - ordered[i]) * (part / 4.0)) for i, part in places)
+    return middle, high - low
 
 
 class Misfit(NamedTuple):

@@ -51,6 +51,21 @@ def test_counts_that_scatter_more_the_larger_they_are_are_left_to_residuals() ->
         assert got.p_value > 1e-3
 
 
+def test_few_rows_of_counts_are_left_to_residuals_without_a_check() -> None:
+    """A hundred rows do not show how counts scatter; a count among the given variables is no response, and changes nothing."""
+    rng, sites = np.random.default_rng(1), []
+    for k in range(4):
+        z = rng.normal(size=30)
+        columns = {"Z": z, "W": rng.normal(size=30), "N": rng.poisson(np.exp(1.0 + 0.6 * z))}
+        sites.append(cs.Client(f"s{k}", pl.DataFrame(columns), kinds={"N": "count"}))
+    asked = [("N", "W", ["Z"]), ("W", "Z", ["N"])]
+    got = cs.Server(sites, method="auto").test_many(asked)
+    assert [r.method for r in got] == ["residual", "fedci"]
+    assert got[0].p_value == cs.Server(sites, method="residual").test(*asked[0]).p_value
+    assert got[0].diagnostics is not None
+    assert [r.method for r in cs.pooled(sites, method="auto").test_many(asked)] == ["residual", "fedci"]
+
+
 def test_it_is_the_same_where_all_rows_are_in_one_place() -> None:
     sites = clients(1)
     wanted = cs.pooled(sites, method="auto").test_many(ASKED)

@@ -248,6 +248,8 @@ def problem(model: ModelSpec, shape: Sketch, found: ProductsTotal, sums: Sums, b
         weight=shape.n,
         tolerance=TOLERANCE_COUNTS if size.dispersed else TOLERANCE,
         spread=random,
+        shifts=size.n_intercepts,
+        sites=sites,
         ceiling=ceiling,
     )
 

@@ -32,7 +32,11 @@ def test_holm_goes_on_until_the_first_that_is_too_large() -> None:
         (Diagnosis(7, 0, 0), "whether linear models hold was not looked at"),
         (Diagnosis(1, 1, 0), "nothing speaks against the linear model in 1 test"),
         (Diagnosis(80, 75, 12), "in 12 of 75 tests the linear model does not hold: use method='residual'"),
-        (Diagnosis(80, 80, 0, 3), "in 3 of 80 tests the linear model does not hold: method='residual' answers there"),
+        (Diagnosis(80, 80, 3, 3), "in 3 of 80 tests the linear model does not hold: method='residual' answers there"),
+        (
+            Diagnosis(80, 80, 2, 3),
+            "method='residual' answers 3 of 80 tests, where the linear model does not hold, or counts are in too few rows to tell",
+        ),
     ],
 )
 def test_there_is_always_a_true_sentence(said: Diagnosis, words: str) -> None:

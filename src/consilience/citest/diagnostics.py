@@ -103,7 +103,7 @@ class Diagnosis:
         >>> Diagnosis(80, 80, 12).said("--method residual")
         'in 12 of 80 tests the linear model does not hold: use --method residual'
         >>> Diagnosis(80, 80, 12, 20).said()
-        "method='residual' answers 20 of 80 tests: in 12 the linear model does not hold, the others are of counts in few rows"
+        "method='residual' answers 20 of 80 tests, where the linear model does not hold, or counts are in too few rows to tell"
         """
         if not self.tests:
             return "there are no tests, so no linear model to look at"
@@ -111,8 +111,7 @@ class Diagnosis:
             return "whether linear models hold was not looked at"
         among = f"{self.made} test{'' if self.made == 1 else 's'}"
         if self.replaced > self.doubtful:
-            others = "the others are of counts in few rows"
-            return f"{way} answers {self.replaced} of {among}: in {self.doubtful} the linear model does not hold, {others}"
+            return f"{way} answers {self.replaced} of {among}, where the linear model does not hold, or counts are in too few rows to tell"
         if self.replaced:
             return f"in {self.replaced} of {among} the linear model does not hold: {way} answers there"
         if not self.doubtful:

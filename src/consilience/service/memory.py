@@ -12,6 +12,7 @@ import gc
 import logging
 import sys
 import threading
+from collections.abc import Callable
 from functools import cache
 
 __all__ = ["Housekeeping", "give_back", "settle"]
@@ -46,15 +47,16 @@ def give_back() -> None:
 class Housekeeping:
     """Gives memory back some ``seconds`` after it was asked to, once for all who asked meanwhile.
 
-    Not at once: it holds Python's lock for a moment, in which whoever waits for the work would not hear that it is done.
+    Not at once: it holds Python's lock for a moment, in which whoever waits for the work would not hear that it is done. And not while
+    somebody is ``busy``, such as with a step of a search that nobody waits for any more: its memory can be given back when it has ended.
 
     >>> keeping = Housekeeping(0.0)
     >>> keeping.soon()
     >>> keeping.close()
     """
 
-    def __init__(self, seconds: float) -> None:
-        self._seconds, self._lock = seconds, threading.Lock()
+    def __init__(self, seconds: float, busy: Callable[[], bool] = lambda: False) -> None:
+        self._seconds, self._busy, self._lock = seconds, busy, threading.Lock()
         self._timer: threading.Timer | None = None
         self._closed = False
 
@@ -69,7 +71,10 @@ class Housekeeping:
     def _work(self) -> None:
         with self._lock:
             self._timer = None
-        give_back()
+        if self._busy():
+            self.soon()
+        else:
+            give_back()
 
     def close(self) -> None:
         """The process ends: nothing is to be given back any more."""

@@ -11,7 +11,7 @@ import pytest
 
 from consilience.iod.clock import Clock, TimeIsUp
 from consilience.iod.solver.deduction import Deduced
-from consilience.iod.solver.patience import LAST, Step
+from consilience.iod.solver.patience import LAST, Step, under_way
 from consilience.iod.solver.program import MANY_VARIABLES, Program
 
 
@@ -35,9 +35,11 @@ def test_what_comes_late_is_undone_and_nobody_waits_for_it() -> None:
         step.result(Clock(0.0))
     assert time.monotonic() - begun < 5.0
     assert undone == []
+    assert under_way()
     go.set()
     step.wait(Clock())
     assert undone == [42]
+    assert not under_way()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere threads share the priority of their process")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Lock, Thread
@@ -16,14 +17,26 @@ from typing import Generic, TypeVar
 
 from consilience.iod.clock import Clock
 
-__all__ = ["TICK", "Step"]
+__all__ = ["TICK", "Step", "under_way"]
 
 LAST = 19
 """The priority of work that nobody waits for; 0 is that of others, and 19 is the least."""
 TICK = 0.2
 """Seconds between looks at the clock while the solver works: soon enough for a person who cancels."""
 
+NAME = "solver step"
+
 Found = TypeVar("Found")
+
+
+def under_way() -> bool:
+    """True while a step is at work, whether or not anybody still waits for it: until it ends, it has its memory.
+
+    >>> Step(lambda: None).result(Clock())
+    >>> under_way()
+    False
+    """
+    return any(thread.name == NAME for thread in threading.enumerate())
 
 
 class Step(Generic[Found]):
@@ -50,7 +63,7 @@ class Step(Generic[Found]):
         self._found: list[Found] = []
         self._error: BaseException | None = None
         # no daemon: the interpreter waits at its end for a step that nobody wants, since it must not go while the solver works
-        self._thread = Thread(target=self._run, name="solver step")
+        self._thread = Thread(target=self._run, name=NAME)
         self._thread.start()
 
     def _run(self) -> None:

@@ -24,6 +24,7 @@ from consilience.errors import ConsilienceError
 from consilience.federation.federated import FederatedTest
 from consilience.federation.transport import Journal, JournalEntry, Journalled, RemoteTransport
 from consilience.iod import discover
+from consilience.iod.solver.patience import under_way
 from consilience.protocol.framing import encode
 from consilience.protocol.handshake import Closing, Proposal
 from consilience.secagg.ring import WORD_BYTES
@@ -165,7 +166,7 @@ class Runner:
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="run")
         self._links: dict[str, SocketLinks] = {}
         self._asked: dict[str, Pace] = {}
-        self._keeping = Housekeeping(KEEPING_SECONDS)
+        self._keeping = Housekeeping(KEEPING_SECONDS, under_way)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closing = threading.Event()
 

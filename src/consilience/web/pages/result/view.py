@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 from consilience.citest.size_words import levels_in_words, strength_in_words
 from consilience.graph.drawing.lettering import legible
@@ -27,7 +27,7 @@ from consilience.iod.wording import counted, format_p
 from consilience.web.pages.result.choice import Choice, Kind
 from consilience.web.pages.result.difference import Difference
 
-__all__ = ["Row", "View"]
+__all__ = ["Gap", "Row", "View"]
 
 MOST_UNKNOWN = 25
 """Edges of which nothing is known that a drawing has; more of them would hide the others."""
@@ -39,7 +39,7 @@ MOST_TESTS = 12
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An edge, or a pair without one, in the table: its ends, the sign between them, in how many graphs, what it says, and how strong."""
+    """An edge in the table: its ends, the sign between them, in how many graphs, what it says, and how strong."""
 
     pair: str
     a: str
@@ -50,6 +50,14 @@ class Row:
     status: str
     strength: str = "–"
     strong: str = ""
+
+
+class Gap(NamedTuple):
+    """Two variables that a drawing does not join. What is said of them is in its details, made when somebody asks: there are hundreds."""
+
+    pair: str
+    a: str
+    b: str
 
 
 class View:
@@ -143,15 +151,10 @@ class View:
         return [self._row(line) for line in self.lines]
 
     @cached_property
-    def gaps(self) -> list[Row]:
+    def gaps(self) -> list[Gap]:
         """The pairs that the drawing does not join."""
         joined = self._line_of.keys()
-        found = []
-        for x, y in combinations(sorted(self.labels), 2):
-            if frozenset((x, y)) not in joined:
-                story = self.pairs.story(x, y)
-                found.append(Row(self.pair(x, y), x, "", y, story.often, "Not joined", story.status, *_strong(story)))
-        return found
+        return [Gap(self.pair(x, y), x, y) for x, y in combinations(sorted(self.labels), 2) if frozenset((x, y)) not in joined]
 
     def pair(self, x: str, y: str) -> str:
         """The name of a pair in addresses and in scripts."""

@@ -64,16 +64,16 @@ $(BIN)/python:
 	  || { echo "Python's venv module is missing; install Debian's package python3-venv and run make again."; exit 1; }
 
 $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/pip install --quiet -c constraints.txt -e '.[web]'
+	$(BIN)/pip install --quiet --no-compile -c constraints.txt -e '.[web]'
 	touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/pip install --quiet -c constraints.txt -e '.[dev]'
-	$(BIN)/pip install --quiet -c constraints.txt --no-deps $(TABLES)
+	$(BIN)/pip install --quiet --no-compile -c constraints.txt -e '.[dev]'
+	$(BIN)/pip install --quiet --no-compile -c constraints.txt --no-deps $(TABLES)
 	touch $@ $(VENV)/.installed
 
 $(VENV)/.peers: $(VENV)/.dev
-	$(BIN)/pip install --quiet -c constraints.txt -e '.[dev,peers]'
+	$(BIN)/pip install --quiet --no-compile -c constraints.txt -e '.[dev,peers]'
 	touch $@
 
 clean:

@@ -9,7 +9,7 @@ have: effects that bend, noise that grows, slopes and spreads that differ betwee
 Rejections are kept in ``docs/calibration.jsonl``, block by block: a run that was interrupted goes on where it stopped, a later run adds
 what is missing, and ``--page`` only writes the page from what is kept. Take the lines of a test out of the file when the test changes.
 ``--methods``, ``--sizes`` and ``--rows`` choose parts. KCI is causal-learn's, on the pooled rows, the sites as further columns of Z; it is
-asked up to n = 400 and for a tenth of the replications.
+asked up to n = 400 and for a tenth of the replications; so are random effects of 200 levels in more rows.
 
 Exit code 1 if a test is outside its interval where its assumptions hold, or above 0.075 elsewhere.
 """
@@ -53,6 +53,11 @@ def kinds(row: str) -> set[str]:
     return set(row.split(" – ")) if row in PAIRS else {SITUATIONS[row].kinds[v] for v in "XY" if v in SITUATIONS[row].kinds}
 
 
+def levels(row: str, n: int) -> int:
+    """The most levels of X or Y."""
+    return max((len(drawn(row, n, 0).levels.get(name, ())) for name in "XY"), default=0)
+
+
 def block(task: page.Block) -> page.Block:
     """The rejections among some replications, and the processor seconds they took."""
     test, start = METHODS[task.method], time.process_time()
@@ -68,7 +73,7 @@ def tasks(args: argparse.Namespace, kept: page.Kept) -> list[page.Block]:
             if n < SITUATIONS.get(row, SITUATIONS["linear"]).sites:
                 continue
             for method in args.methods:
-                count = replications(method, n, args.replications, kinds(row))
+                count = replications(method, n, args.replications, kinds(row), levels(row, n))
                 have = kept.count(row, n, method)
                 found += [page.Block(row, n, method, i, min(BLOCK, count - i)) for i in range(have, count, BLOCK)]
     return sorted(found, key=lambda b: (b.first, b.n))

@@ -18,7 +18,9 @@ from consilience.settings.choices import Method, SiteEffects
 from consilience.simulate.methods import ask_sites
 from consilience.simulate.violations import Drawn
 
-KCI_LARGEST, KCI_SHARE = 400, 10
+KCI_LARGEST, SHARE = 400, 10
+MANY_LEVELS = 20
+"""Levels of a variable from which random effects, one for each of them and site, take seconds."""
 
 
 def federated(data: Drawn, **settings: Any) -> float:
@@ -63,10 +65,13 @@ def available() -> list[str]:
     return [name for name in METHODS if has.get(name, True)]
 
 
-def replications(method: str, n: int, wanted: int, kinds: Iterable[str] = ()) -> int:
-    """How many replications a method does where X and Y are of these kinds; there are no random effects in models of counts."""
-    if method == "random" and "count" in kinds:
-        return 0
+def replications(method: str, n: int, wanted: int, kinds: Iterable[str] = (), levels: int = 0) -> int:
+    """How many replications a method does where X and Y are of these kinds, with so many levels; slow ones do a tenth.
+
+    There are no random effects in models of counts.
+    """
+    if method == "random":
+        return 0 if "count" in kinds else wanted // SHARE if levels >= MANY_LEVELS and n > KCI_LARGEST else wanted
     if method != "kci":
         return wanted
-    return wanted // KCI_SHARE if n <= KCI_LARGEST else 0
+    return wanted // SHARE if n <= KCI_LARGEST else 0

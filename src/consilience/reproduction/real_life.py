@@ -61,7 +61,7 @@ METHODS: dict[Data, dict[Shown, dict[str, Any]]] = {
 }
 PLANS = {
     Size.SMOKE: Plan(1, 1, (500,), (4,), 0),
-    Size.DEFAULT: Plan(10, 2, (500, 2000, 5000), (4,), 0),
+    Size.DEFAULT: Plan(30, 4, (500, 2000, 5000), (4,), 0),
     Size.PAPER: Plan(30, 10, (500, 1000, 2500, 5000), (4, 8, 12), 0),
 }
 

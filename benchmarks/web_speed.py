@@ -103,9 +103,19 @@ def site(folder: Path) -> None:
         app.stop()
 
 
+def settled(pid: int) -> None:
+    """Until a process has been idle for some seconds: what a run left behind is tidied up after it, and is no page's work."""
+    idle, end = 0, time.monotonic() + 60
+    while idle < 5 and time.monotonic() < end:
+        before = cpu_seconds(pid)
+        time.sleep(1.0)
+        idle = idle + 1 if cpu_seconds(pid) - before < 0.03 else 0
+
+
 def pages(server: Server, visitor: Visitor, study: str) -> None:
     """Every page of a study, five times: the first view, which prepares what the others find, and the median of all."""
     assert server.process is not None
+    settled(server.process.pid)
     for part in PARTS:
         path, used = f"/studies/{study}{part}", list[float]()
         for _ in range(5):

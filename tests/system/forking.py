@@ -107,6 +107,7 @@ def _serve(control: socket.socket) -> list[str]:
     """Fork whoever is asked for, and report how they end, until the control is closed. Returns in the forked: their words."""
     for name in LOADED:
         import_module(name)
+    import_module("consilience.web.rendering").prepare()
     gc.collect()
     gc.freeze()  # what is shared is not looked through, and so not copied
     woken, wake = os.pipe()

@@ -20,7 +20,7 @@ from starlette.staticfiles import StaticFiles
 
 from consilience.iod.wording import counted, format_p
 
-__all__ = ["Link", "Shell", "browser", "duration", "fragment", "moment", "number", "render", "share", "size", "static_mount"]
+__all__ = ["Link", "Shell", "browser", "duration", "fragment", "moment", "number", "prepare", "render", "share", "size", "static_mount"]
 
 _UNITS = ("kB", "MB", "GB", "TB")
 
@@ -156,6 +156,17 @@ def _environment() -> Environment:
         "counted": counted,
     }
     return made
+
+
+def prepare(folder: str = "") -> None:
+    """Compile the templates of a folder, or all, before anybody waits for a page: a large one takes a twentieth of a second.
+
+    >>> prepare("result")
+    """
+    environment = _environment()
+    for name in environment.list_templates(extensions=["html"]):
+        if name.startswith(f"{folder}/" if folder else ""):
+            environment.get_template(name)
 
 
 def fragment(template: str, /, **values: Any) -> Markup:

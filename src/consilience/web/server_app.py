@@ -30,7 +30,7 @@ from consilience.web.pages.server.board import Boards
 from consilience.web.pages.server.feed import Feeds
 from consilience.web.pages.server.follow import may_look
 from consilience.web.pages.server.visit import Pages, Visit, go
-from consilience.web.rendering import static_mount
+from consilience.web.rendering import prepare, static_mount
 from consilience.web.security import Csrf, Shield
 
 __all__ = ["hosts_of", "with_pages"]
@@ -56,6 +56,7 @@ def with_pages(app: FastAPI) -> FastAPI:
     secret = sha256(services.identity.sign(_CSRF))
     pages.state.pages = Pages(services, Csrf(secret), Streams(MOST_STREAMS), cookie, secure)
     pages.state.boards = boards = Boards(services)
+    prepare("result")
     pages.state.feeds = Feeds(boards, services.bell, partial(may_look, services.store))
     # innermost: the bound on bodies and the log of requests are around pages, too
     app.user_middleware.append(Middleware(_Fork, pages=Shield(pages, hosts=hosts_of(services.config), links=True)))

@@ -53,9 +53,9 @@ def kinds(row: str) -> set[str]:
     return set(row.split(" – ")) if row in PAIRS else {SITUATIONS[row].kinds[v] for v in "XY" if v in SITUATIONS[row].kinds}
 
 
-def levels(row: str, n: int) -> int:
-    """The most levels of X or Y."""
-    return max((len(drawn(row, n, 0).levels.get(name, ())) for name in "XY"), default=0)
+def levels(row: str) -> int:
+    """The most levels that X or Y was declared with; pairs of kinds have few."""
+    return max(SITUATIONS[row].levels.get(name, 0) for name in "XY") if row in SITUATIONS else 0
 
 
 def block(task: page.Block) -> page.Block:
@@ -73,7 +73,7 @@ def tasks(args: argparse.Namespace, kept: page.Kept) -> list[page.Block]:
             if n < SITUATIONS.get(row, SITUATIONS["linear"]).sites:
                 continue
             for method in args.methods:
-                count = replications(method, n, args.replications, kinds(row), levels(row, n))
+                count = replications(method, n, args.replications, kinds(row), levels(row))
                 have = kept.count(row, n, method)
                 found += [page.Block(row, n, method, i, min(BLOCK, count - i)) for i in range(have, count, BLOCK)]
     return sorted(found, key=lambda b: (b.first, b.n))

@@ -18,7 +18,7 @@ from consilience.settings.choices import Method, SiteEffects
 from consilience.simulate.methods import ask_sites
 from consilience.simulate.violations import Drawn
 
-KCI_LARGEST, SHARE = 400, 10
+LARGEST, SHARE = 400, 10
 MANY_LEVELS = 20
 """Levels of a variable from which random effects, one for each of them and site, take seconds."""
 
@@ -71,7 +71,7 @@ def replications(method: str, n: int, wanted: int, kinds: Iterable[str] = (), le
     There are no random effects in models of counts.
     """
     if method == "random":
-        return 0 if "count" in kinds else wanted // SHARE if levels >= MANY_LEVELS and n > KCI_LARGEST else wanted
+        return 0 if "count" in kinds else wanted // SHARE if levels >= MANY_LEVELS and n > LARGEST else wanted
     if method != "kci":
         return wanted
-    return wanted // SHARE if n <= KCI_LARGEST else 0
+    return wanted // SHARE if n <= LARGEST else 0

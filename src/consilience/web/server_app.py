@@ -56,8 +56,8 @@ def with_pages(app: FastAPI) -> FastAPI:
     secret = sha256(services.identity.sign(_CSRF))
     pages.state.pages = Pages(services, Csrf(secret), Streams(MOST_STREAMS), cookie, secure)
     pages.state.boards = boards = Boards(services)
-    prepare("result")
     pages.state.feeds = Feeds(boards, services.bell, partial(may_look, services.store))
+    prepare("result")  # the largest pages: the first who looks at one does not wait for its templates
     # innermost: the bound on bodies and the log of requests are around pages, too
     app.user_middleware.append(Middleware(_Fork, pages=Shield(pages, hosts=hosts_of(services.config), links=True)))
     return app

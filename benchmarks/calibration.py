@@ -9,7 +9,7 @@ have: effects that bend, noise that grows, slopes and spreads that differ betwee
 Rejections are kept in ``docs/calibration.jsonl``, block by block: a run that was interrupted goes on where it stopped, a later run adds
 what is missing, and ``--page`` only writes the page from what is kept. Take the lines of a test out of the file when the test changes.
 ``--methods``, ``--sizes`` and ``--rows`` choose parts. KCI is causal-learn's, on the pooled rows, the sites as further columns of Z; it is
-asked up to n = 400 and for a tenth of the replications; so are random effects of 200 levels in more rows.
+asked up to n = 400 and for a tenth of the replications; models of 200 levels do a tenth in many rows.
 
 Exit code 1 if a test is outside its interval where its assumptions hold, or above 0.075 elsewhere.
 """

@@ -70,7 +70,7 @@ def replications(method: str, n: int, wanted: int, kinds: Iterable[str] = (), le
 
     There are no random effects in models of counts. Effects of many levels take seconds in many rows, random ones in fewer.
     """
-    many = levels >= MANY_LEVELS and n > {"random": LARGEST, "fedci": 2000}.get(method, n)
+    many = levels >= MANY_LEVELS and n > {"random": LARGEST, "fedci": 2000, "fisher": 2000}.get(method, n)
     if method == "random" and "count" in kinds:
         return 0
     if method != "kci":

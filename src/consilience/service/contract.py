@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import msgspec
 
 from consilience.data.schema import Schema
+from consilience.errors import ConsilienceError, StudyError
 from consilience.federation.site.ledger import printable
 from consilience.protocol.framing import decode
 from consilience.protocol.version import VERSION
-from consilience.secagg import fingerprint_of, fingerprint_text
+from consilience.secagg import fingerprint_of, fingerprint_text, read_fingerprint
 from consilience.secagg.context import pack, sha256
-from consilience.service.settings import JOINT_WARNING, VariableSpec, knowledge_of, schema_of
+from consilience.service.settings import JOINT_WARNING, VariableSpec, checked, knowledge_of, schema_of, spec_from
 from consilience.settings import Batching, Dropout, Method, NetworkSettings, Resolve, SiteEffects, Terms, terms_of
 
-__all__ = ["PAIR_WARNING", "QUERIED_WARNING", "RESTART_WARNING", "Contract", "Member", "decode_contract", "warnings_of"]
+__all__ = [
+    "PAIR_WARNING",
+    "QUERIED_WARNING",
+    "RESTART_WARNING",
+    "Contract",
+    "Member",
+    "contract_shown",
+    "decode_contract",
+    "warnings_of",
+]
 
 _LABEL = b"consilience/contract/1"
 RESOLVED = {
@@ -144,6 +157,43 @@ def warnings_of(contract: Contract) -> list[str]:
     if len(contract.members) == 2:
         found.append(PAIR_WARNING)
     return found
+
+
+def contract_shown(study: Mapping[str, Any]) -> Contract:
+    """The contract that a study would have, or has, by what the server's REST interface shows of it.
+
+    A site that is to agree to a digest makes the contract itself, of what its owner was shown: a digest that the server told beside it
+    could be that of another. Whatever is read here is checked, since it comes from outside.
+
+    Raises
+    ------
+    StudyError
+        If the study has no variables yet, or is shown in a way that cannot be read.
+    """
+    if study.get("variables") is None or study.get("datasets") is None:
+        raise StudyError("The study has no schema yet: the server asks the sites which variables they measure.")
+    try:
+        members = tuple(_member(site) for site in study["sites"])
+        return Contract(
+            str(study["id"]),
+            str(study["name"]),
+            tuple(spec_from(v) for v in study["variables"]),
+            tuple(tuple(map(str, names)) for names in study["datasets"]),
+            checked(msgspec.convert(study["settings"], NetworkSettings)),
+            members,
+            bool(study.get("queried", False)),
+        )
+    except (KeyError, TypeError, ValueError, msgspec.ValidationError) as error:
+        if isinstance(error, ConsilienceError):
+            raise
+        raise StudyError(f"The server describes the study in a way that cannot be read: {error}. Update the older side.") from None
+
+
+def _member(site: Mapping[str, Any]) -> Member:
+    member = Member(str(site["name"]), bytes.fromhex(site["identity"]))
+    if member.fingerprint != read_fingerprint(str(site["fingerprint"])):
+        raise StudyError(f"The server shows {member.name!r} with a fingerprint that is not that of its key. Ask the study's owner.")
+    return member
 
 
 _decoder = msgspec.msgpack.Decoder(Contract)

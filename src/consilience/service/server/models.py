@@ -127,6 +127,7 @@ class SiteOut(_Body):
 
     name: str
     fingerprint: str = Field(description="Of its identity; to be compared by other means than through this server.")
+    identity: str = Field(description="Its Ed25519 public key, of which the fingerprint is made.")
     connected: bool
     declared: bool
     consented: bool
@@ -163,6 +164,10 @@ class StudyOut(_Body):
     bytes: int
     tests: int = Field(description="Results that are there.")
     asked: AskedOut | None = Field(description="Tests under way; what is asked after them depends on their answers.")
+    queried: bool = Field(description="Whether the variables were asked from the sites.")
+    contract: str | None = Field(
+        description="Digest of the contract; before the start, of the one that it would be with these sites. Null while there can be none."
+    )
     created: float
     changed: float
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import stat
 import subprocess
 import sys
@@ -79,6 +80,32 @@ def test_a_site_says_what_is_missing(tmp_path: Path) -> None:
     shown = run("client", "status", *home)
     assert shown.exit_code == 0
     assert "this site" in shown.output
+
+
+def test_a_bare_yes_is_no_consent(tmp_path: Path) -> None:
+    """Nothing is read, and nobody is connected to: the way out comes first."""
+    for words, env in ((("--yes",), {}), ((), {"CONSILIENCE_CLIENT_YES": "true"})):
+        result = run("client", "run", "--home", str(tmp_path), "--data", "x.csv", *words, env=env)
+        assert isinstance(result.exception, ConfigurationError)
+        assert "needs a policy" in str(result.exception)
+        assert "client policy --write" in str(result.exception)
+    short = run("client", "run", "--home", str(tmp_path), "--data", "x.csv", "--consent", "ab12")
+    assert isinstance(short.exception, ConfigurationError)
+    assert "64 hexadecimal digits" in str(short.exception)
+    lost = run("client", "run", "--home", str(tmp_path), "--data", "x.csv", "--policy", str(tmp_path / "no-such.toml"))
+    assert isinstance(lost.exception, ConfigurationError)
+    assert "no-such.toml" in str(lost.exception)
+
+
+def test_a_policy_is_written_read_back_and_never_overwritten(tmp_path: Path) -> None:
+    file = tmp_path / "policy.toml"
+    assert run("client", "policy", "--write", str(file)).exit_code == 0
+    assert run("client", "policy", "--example").output == file.read_text()
+    shown = run("client", "policy", str(file))
+    assert "min_rows = 20" in shown.output
+    assert hashlib.sha256(file.read_bytes()).hexdigest() in shown.output
+    assert isinstance(run("client", "policy", "--write", str(file)).exception, ConfigurationError)
+    assert isinstance(run("client", "policy").exception, ConfigurationError)
 
 
 def test_study_commands_need_a_server_and_a_token(monkeypatch: pytest.MonkeyPatch) -> None:

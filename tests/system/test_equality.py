@@ -125,7 +125,7 @@ def test_fisher_and_joint_and_queried_studies_run_too(server: Server, folder: Pa
     study, started = enrol(server, folder / "fisher", frames, body)
     queried, others = enrol(server, folder / "queried", frames, {"name": "queried", "settings": {"min_rows": 20}})
     assert server.call("POST", f"/studies/{queried}/start").status_code == 409  # nobody has said yet what it measures
-    agents += [*(agent.start() for agent in started), *(agent.start("--send-names-and-levels") for agent in others)]
+    agents += [*(agent.start() for agent in started), *(agent.start(*agent.told()) for agent in others)]
     connected(server, study, 3)
     until(lambda: all(s["declared"] for s in server.do("GET", f"/studies/{queried}")["sites"]), 60)
     for which in (study, queried):

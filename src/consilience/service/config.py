@@ -63,10 +63,15 @@ class AgentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     identity_password: Annotated[str, _said("password of the identity's file; better in the environment than in a file")] = ""
     ca: Annotated[str, _said("certificate authorities to trust (PEM), beside the system's and the invitation's")] = ""
     insecure: Annotated[bool, _said("allow a connection without TLS; for trials on one machine")] = False
-    yes: Annotated[bool, _said("consent without asking, for scripts")] = False
-    send_names_and_levels: Annotated[
-        bool, _said("in a study that has declared no variables, send names and levels in the open without asking; yes does not")
+    policy: Annotated[str, _said("the site's policy, a TOML file: what may be agreed to without asking")] = ""
+    yes: Annotated[bool, _said("consent without asking to what the policy allows; needs a policy")] = False
+    consent: Annotated[str, _said("consent to the contract with this digest, and to no other; 64 hexadecimal digits")] = ""
+    allow_subtraction: Annotated[
+        bool, _said("with consent: also if an earlier study can be subtracted from it, so that few sites or few rows remain")
     ] = False
+    send_names_and_levels: Annotated[
+        str, _said("in a study that has declared no variables, send the names and levels with this digest in the open; yes does not")
+    ] = ""
     max_message_bytes: Annotated[int, _said("longest message of the server"), msgspec.Meta(ge=4096)] = 256 << 20
     backoff_seconds: Annotated[float, _said("longest pause between attempts to connect"), msgspec.Meta(gt=0)] = 30.0
     heartbeat_seconds: Annotated[float, _said("pings on the connection"), msgspec.Meta(gt=0)] = 20.0

@@ -122,6 +122,11 @@ class StudyFolder:
         self.path = path
 
     @property
+    def home(self) -> Path:
+        """The folder of the site, which has one of these for every study."""
+        return self.path.parents[1]
+
+    @property
     def joined(self) -> Joined:
         """How to reach it."""
         try:
@@ -203,6 +208,10 @@ class _Appending:
                 f"{str(self._path)!r} must be on disk before anything is answered, and cannot be written: {error.strerror}. "
                 f"Nothing was sent. Make room, or whatever else it needs, and start this site again."
             ) from None
+
+    def close(self) -> None:
+        """Let go of the file."""
+        os.close(self._file)
 
 
 def _damaged(path: Path, where: str) -> RecordsError:

@@ -23,6 +23,7 @@ from consilience.protocol.errors import WrongRosterError, WrongTermsError, code_
 from consilience.protocol.framing import encode
 from consilience.protocol.handshake import (
     Challenge,
+    Closing,
     Consent,
     Declare,
     DeclareAsk,
@@ -36,7 +37,10 @@ from consilience.protocol.messages import Answer, Entered, KeyAsk, KeyOffer, Key
 from consilience.protocol.states import SiteState, Standing
 from consilience.protocol.version import VERSION
 from consilience.secagg import fingerprint_text, read_fingerprint
+from consilience.service.agent.asking import NOT_AGREED, Asked, Decide, Decision
 from consilience.service.agent.home import PlanRecord, StudyFolder
+from consilience.service.agent.past import Answered, Over, Past
+from consilience.service.agent.recalling import Recalled, recall
 from consilience.service.agent.telling import TELL_WARNING, declared, question
 from consilience.service.contract import Contract, decode_contract, warnings_of
 from consilience.service.errors import ChangedIdentityError
@@ -48,7 +52,8 @@ Ask = Callable[[list[str], list[str]], bool]
 """Shown what is agreed to, and warnings; True if the owner agrees."""
 UNTOLD = RefusalError(
     "You have not agreed that names and levels are sent in the open: nothing has left this site, and the study stays open. Ask its owner "
-    "to declare the variables in advance, or say yes (without anybody to ask: --send-names-and-levels; --yes is not an answer to this)."
+    "to declare the variables in advance, or say yes (without anybody to ask: --send-names-and-levels with the digest of these words, as "
+    "--dry-run prints it; --yes and --consent are no answers to this)."
 )
 
 
@@ -69,21 +74,33 @@ class Site:
     ``ask`` is the question whether the owner agrees to a contract, ``tell`` the other one, whether names and levels may be sent in the
     open: an answer to the one is none to the other. ``peers`` are fingerprints of other sites that were compared beforehand. An error that
     :meth:`handle` raises ends the agent; what is only refused goes back to the server in words. ``failure`` says to the owner why the site
-    has declined.
+    has declined. ``decide`` takes the place of ``ask`` where it is not a person who is asked, or where more is to be known than words.
     """
 
     asker = Asker.COMMAND
     """Who reads what is doubtful about the data, before agreeing."""
 
-    def __init__(self, client: Client, folder: StudyFolder, ask: Ask, peers: Mapping[str, str] | None = None, tell: Ask = _nobody) -> None:
+    def __init__(
+        self,
+        client: Client,
+        folder: StudyFolder,
+        ask: Ask,
+        peers: Mapping[str, str] | None = None,
+        tell: Ask = _nobody,
+        *,
+        decide: Decide | None = None,
+    ) -> None:
         self._client, self._folder, self._ask, self._tell = client, folder, ask, tell
+        self._decide = decide or self._asked_in_words
+        self._recalled: Recalled | None = None
+        self._answered = False
         self._joined = folder.joined
         self._peers = {name: read_fingerprint(text) for name, text in (peers or {}).items()}
         self._accepted = folder.contract
         self._half: SiteHalf | None = None
         self.state = SiteState()
         self._ledger: Ledger | None = None
-        self.failure: ConsilienceError = RefusalError("You have not agreed. Nothing has left this site.")
+        self.failure: ConsilienceError = RefusalError(NOT_AGREED)
 
     def handle(self, message: Any) -> Any:
         """The answer to a message, or None if there is nothing to say. Whether it is its turn, the table of states decides."""
@@ -98,6 +115,8 @@ class Site:
             return self._declare()
         if isinstance(message, Welcome):
             return self._welcome(message)
+        if isinstance(message, Closing):
+            self._ends()
         self.state.moves(type(message))
         return None
 
@@ -107,7 +126,10 @@ class Site:
             if self._half is None:
                 self.state.check(type(message))
             assert self._half is not None, "a site that has consented has encoded its data"
-            return self._half.respond(message)  # which looks at the state itself, and writes down what it refuses
+            reply = self._half.respond(message)  # which looks at the state itself, and writes down what it refuses
+            if isinstance(reply, Answer):
+                self._remember_answer()
+            return reply
         except (ServiceError, ProtocolError):  # this site's files are its owner's business; what is out of order ends the connection
             raise
         except ConsilienceError as error:
@@ -154,19 +176,51 @@ class Site:
             self.state.moves(Proposal, Standing.DECLINED)
             return Declined("The site's data do not fit the study's schema.")
         plan, agreed = PlanRecord.of(self._client.plan), self._folder.plan
-        if self._accepted is None or plan.digest != agreed.digest:
-            changed = self._accepted is not None
-            lines = [*contract.lines(), *self._plan_lines(contract)]
-            if not self._ask(lines, [*warnings_of(contract), *self._own_warnings(contract), *([PLAN_CHANGED] if changed else [])]):
+        recalled = self._recall(contract)
+        if self._accepted is None or plan.digest != agreed.digest or recalled.other_table:
+            changed = self._accepted is not None and plan.digest != agreed.digest
+            decision = self._decide(self._asked(contract, recalled, plan_changed=changed))
+            if not decision.yes:
+                self.failure = RefusalError(decision.why)
                 self.state.moves(Proposal, Standing.DECLINED)
                 return Declined("The site's owner does not agree to the study's settings.")
             self._folder.keep_plan(plan)  # first: a contract without its plan would look as if nothing had been harmonised
+            self._recalled = recalled.keep(decision.by)
             self._folder.accept(contract)
             self._accepted = contract
+        elif not recalled.written:  # agreed to before there was such a memory
+            self._recalled = recalled.keep("as before")
         self._half = half
         if self.state.now in (Standing.WELCOMED, Standing.BOUND):
             self.state.moves(Proposal, Standing.CLOSED if half.closed else Standing.CONSENTED)
         return Consent(contract.digest, self._client.identity.sign(consent_context(contract.study, contract.digest)))
+
+    def _asked(self, contract: Contract, recalled: Recalled, *, plan_changed: bool) -> Asked:
+        """All that the owner is shown of a contract, and all that whoever decides must know."""
+        lines = [*contract.lines(), f"the contract's digest: {contract.digest.hex()}", *self._plan_lines(contract)]
+        warnings = [*warnings_of(contract), *self._own_warnings(contract), *recalled.warnings, *([PLAN_CHANGED] if plan_changed else [])]
+        return Asked(contract, self._joined.site, lines, warnings, recalled.subtractions)
+
+    def _asked_in_words(self, asked: Asked) -> Decision:
+        return Decision(self._ask(asked.lines, asked.warnings), "its owner")
+
+    def _recall(self, contract: Contract) -> Recalled:
+        """What this site's home remembers that matters for a contract, looked up once."""
+        if self._recalled is None or self._recalled.contract != contract:
+            self._recalled = recall(self._folder, contract, self._client)
+        return self._recalled
+
+    def _remember_answer(self) -> None:
+        """That this site answers in the study, on disk before the first answer leaves."""
+        if not self._answered and self._accepted is not None:
+            Past(self._folder.home).add(Answered(contract=self._accepted.digest.hex()))
+        self._answered = True
+
+    def _ends(self) -> None:
+        """A study that ended before anything was answered has no sums to subtract."""
+        past = Past(self._folder.home)
+        if self._accepted is not None and self._accepted.digest.hex() not in past.answered():
+            past.add(Over(contract=self._accepted.digest.hex()))
 
     def _join(self, contract: Contract) -> SiteHalf:
         """Encode the data over the study's schema, and read back what former processes remember."""

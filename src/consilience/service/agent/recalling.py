@@ -1,0 +1,58 @@
+"""What a site's home remembers that matters for a contract which is proposed, or would be: the memory's side of a consent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from consilience.federation import Client
+from consilience.service.agent.home import StudyFolder
+from consilience.service.agent.marks import marks_of
+from consilience.service.agent.past import Answered, Past, TookPart
+from consilience.service.agent.subtracting import Subtraction, other_identities, subtractions
+from consilience.service.contract import Contract
+
+__all__ = ["Recalled", "recall"]
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What the site would take part with, what it and earlier studies tell together, and sites that had another identity then.
+
+    ``other_table`` says that sums of this very study have left the site, of another table; ``written`` that this was agreed to before.
+    """
+
+    contract: Contract
+    past: Past
+    took: TookPart
+    subtractions: tuple[Subtraction, ...]
+    identities: tuple[str, ...]
+    other_table: bool
+    written: bool
+
+    @property
+    def warnings(self) -> list[str]:
+        """All of it, in words."""
+        return [*(one.words for one in self.subtractions), *self.identities]
+
+    def keep(self, by: str) -> Recalled:
+        """Write down that the site takes part, before its consent leaves; what there is to recall after that."""
+        answered = self.took.contract in self.past.answered()
+        self.past.add(msgspec.structs.replace(self.took, by=by))
+        if answered:  # in an older home the folder says so, as long as there is no line
+            self.past.add(Answered(contract=self.took.contract))
+        return replace(self, other_table=False, written=True)
+
+
+def recall(folder: StudyFolder, contract: Contract, client: Client) -> Recalled:
+    """Look up what matters for a contract. The data must fit its schema."""
+    past = Past(folder.home)
+    held = tuple(sorted(client.held(contract.schema)))
+    took = TookPart.of(contract, folder.joined.url, held, marks_of(client.frame, held, client.identity))
+    earlier = past.counting(took.contract)
+    others = [one for one in earlier if one.contract != took.contract]
+    written = any((one.contract, one.marks.table) == (took.contract, took.marks.table) for one in past.studies())
+    found = tuple(subtractions(took, others if written else earlier))
+    again = any(one.earlier == (took.contract,) for one in found)
+    return Recalled(contract, past, took, found, tuple(other_identities(took, others)), again, written)

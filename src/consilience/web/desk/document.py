@@ -70,7 +70,8 @@ def document(desk: SiteDesk) -> bytes:
         _section("What others learn from it", listed(LEARNT)),
         _section("How it is protected", listed(PROTECTED)),
         _section("Limits and warnings", *_limits(offer)),
-        _section("The contract, as it stands", listed(offer.lines()), el("p", f"Reference: {offer.reference}")),
+        _section("Together with earlier studies", *_earlier(desk)),
+        _section("The contract, as it stands", listed(offer.lines()), el("p", f"Reference: {offer.reference}"), *_digest(desk)),
         _section("Fingerprints", *_fingerprints(desk, offer)),
         _section(
             "Technical data",
@@ -155,6 +156,34 @@ def _limits(offer: Offer) -> list[Html]:
     ]
     warnings = offer.warnings()
     return [listed(limits), el("h3", "Warnings"), listed(warnings) if warnings else el("p", "There are none beyond the ordinary.")]
+
+
+def _earlier(desk: SiteDesk) -> list[Html]:
+    """What no study by itself tells, but this one and earlier ones together."""
+    judged = desk.judgement()
+    if judged is None:
+        return [el("p", "The study has no contract yet that could be held against earlier ones.")]
+    if not judged.subtractions:
+        words = "This site’s home remembers the studies that it took part in. None of them and this one together tell more than each alone"
+        return [el("p", f"{words}, as far as this site can know."), *([listed(judged.identities)] if judged.identities else [])]
+    return [listed([*(one.words for one in judged.subtractions), *judged.identities])]
+
+
+def _digest(desk: SiteDesk) -> list[Html]:
+    """The contract's digest, and what the site's policy says of it."""
+    judged = desk.judgement()
+    if judged is None:
+        return []
+    found = [el("p", "Digest: ", el("code", judged.digest))]
+    if judged.trouble:
+        found.append(el("p", judged.trouble))
+    elif judged.broken:
+        found += [el("p", f"The site’s policy ({judged.policy[:16]}…) would not agree to it:"), listed(judged.broken)]
+    else:
+        found.append(
+            el("p", f"The site’s policy ({judged.policy[:16]}…) would agree to it." if judged.policy else "The site has no policy.")
+        )
+    return found
 
 
 def _fingerprints(desk: SiteDesk, offer: Offer) -> list[Html]:

@@ -26,7 +26,8 @@ class Consent(msgspec.Struct, frozen=True):
     """That the owner has agreed: when, to what (its reference and its words), and to take part with which of the study's variables.
 
     ``table`` is the mark of the table (:func:`mark_of`); empty in records of before there was one. ``plan`` is the digest of the plan by
-    which the table was made, as the agent keeps it, and ``steps`` are its lines; empty where nothing was harmonised.
+    which the table was made, as the agent keeps it, and ``steps`` are its lines; empty where nothing was harmonised. ``digest`` is the
+    contract's, as the study stood then, and ``named`` what earlier studies and this one tell together, in the words that were shown.
     """
 
     reference: str
@@ -37,6 +38,8 @@ class Consent(msgspec.Struct, frozen=True):
     table: str = ""
     plan: str = ""
     steps: tuple[str, ...] = ()
+    digest: str = ""
+    named: tuple[str, ...] = ()
 
 
 def mark_of(frame: pl.DataFrame, identity: Identity) -> str:

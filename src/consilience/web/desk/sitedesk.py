@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from consilience.data.finding import Asker, Grade
 from consilience.data.harmonise import Plan
 from consilience.data.harmonise.columns import ColumnPlan
@@ -25,6 +27,7 @@ from consilience.service.invitation import Invitation
 from consilience.web.desk.checking import TableCheck, conflicts, table_check
 from consilience.web.desk.dryrun import DryRun
 from consilience.web.desk.fitting import Match, fit
+from consilience.web.desk.judgement import Judgement, contract_of, judge
 from consilience.web.desk.leaving import Rehearsal
 from consilience.web.desk.obstacle import MIXED, obstacle
 from consilience.web.desk.offer import Offer
@@ -57,6 +60,7 @@ class SiteDesk:
         self._version = 0
         self._matched: tuple[tuple[int, Offer], list[Match]] | None = None
         self._checked: tuple[tuple[int, Offer | None], TableCheck] | None = None
+        self._judged: tuple[tuple[int, str, bool], Judgement | None] | None = None
         self.fitted = -1
         self._ledger_file = LedgerFile()
         found = self.home.studies()
@@ -264,14 +268,29 @@ class SiteDesk:
         """Why the agent cannot go on with this table; empty if it can."""
         return obstacle(self)
 
+    def judgement(self) -> Judgement | None:
+        """The contract's digest, what earlier studies and it tell together, and what the policy says; None if there is no contract."""
+        contract = contract_of(self)
+        asked = self.session is not None and self.session.pending is not None
+        key = (self._version, contract.digest.hex() if contract is not None else "", asked)
+        if self._judged is None or self._judged[0] != key:
+            self._judged = (key, judge(self))
+        return self._judged[1]
+
     async def agree(self, offer: Offer | None) -> None:
-        """The owner agrees: to an offer, or (None) to tell the site's variables. The agent begins, or goes on with its answer."""
+        """The owner agrees: to an offer, or (None) to tell the site's variables. The agent begins, or goes on with its answer.
+
+        To agree to an offer is to agree to what earlier studies and it tell together (:meth:`judgement`): a page asks for both.
+        """
         assert self.study is not None
         if self.obstacle() == MIXED:
             raise StudyError(MIXED)
+        judged = self.judgement() if offer is not None else None
         if offer is not None:
             held, lines, plan = tuple(self.held), tuple(offer.lines()), self.plan
             kept = Consent(offer.reference, time.time(), self.site, held, lines, self.mark(), plan.digest, plan.lines)
+            if judged is not None:
+                kept = msgspec.structs.replace(kept, digest=judged.digest, named=tuple(one.words for one in judged.subtractions))
             keep_consent(self.study, kept)
         session = self.session
         if session is not None and session.active:
@@ -281,7 +300,7 @@ class SiteDesk:
                 session.pending.answer(yes=True)
                 return
             await session.leave()  # it has the columns of another offer: a new one takes its place, with those that were shown
-        self.begin(offer, tells=self.telling() if offer is None else ())
+        self.begin(offer, tells=self.telling() if offer is None else (), named=judged.names if judged is not None else frozenset())
 
     def _same_table(self, client: Client) -> bool:
         """Whether a client has the columns and the plan that this one would have now."""
@@ -306,10 +325,11 @@ class SiteDesk:
         assert self.study is not None
         return tuple(question(declared(self.client(), Asker.PAGE), self.study.joined.url))
 
-    def begin(self, offer: Offer | None, *, tells: tuple[str, ...] = ()) -> None:
+    def begin(self, offer: Offer | None, *, tells: tuple[str, ...] = (), named: frozenset[str] = frozenset()) -> None:
         """Start the agent. Without an offer it has nothing to agree to, and asks."""
         assert self.study is not None
-        self.session = Session(self.client(), self.study, self.config, self._view.token if self._view else "", offer, tells=tells)
+        token = self._view.token if self._view else ""
+        self.session = Session(self.client(), self.study, self.config, token, offer, tells=tells, named=named)
         self.session.start()
 
     def ledger(self) -> list[LedgerLine]:

@@ -148,12 +148,12 @@ async def go_on(request: Request) -> Response:
         return see("/consent")
     if desk.table is None:
         return see("/data")
-    agreed = desk.session.agreed if desk.session is not None else None
+    agreed, named = (desk.session.agreed, desk.session.named) if desk.session is not None else (None, frozenset[str]())
     try:
         await desk.look()
         if obstacle := desk.obstacle():
             return _page(request, Trouble("", obstacle))
-        desk.begin(agreed)
+        desk.begin(agreed, named=named)
     except ConsilienceError as error:
         return _page(request, Trouble("", page_words(error)))
     return see("/run")

@@ -144,6 +144,37 @@ def test_a_study_counts_from_its_consent_on_unless_it_ended_without_an_answer(tm
     assert isinstance(site_of(tmp_path, SECOND, by_policy(Policy())).handle(proposal(fewer)), Consent)
 
 
+def test_a_study_that_had_ended_is_asked_about_anew_if_it_comes_back(tmp_path: Path) -> None:
+    """Else a server could end it, have a consent to another as if it had never been, and go on with it after that."""
+    took_part(tmp_path, contract_of(), answered=False)
+    site_of(tmp_path, FIRST, Owner()).handle(Closing("cancelled", ""))
+    fewer = contract_of(SECOND, MEMBERS[:2])
+    assert isinstance(site_of(tmp_path, SECOND, by_policy(Policy())).handle(proposal(fewer)), Consent)
+    site = site_of(tmp_path, FIRST, by_policy(Policy()))
+    assert isinstance(site.handle(proposal(contract_of())), Declined)
+    assert "has 'site2' besides" in str(site.failure)
+    found = proposed(tmp_path, contract_of())
+    assert found is not None
+    assert len(found.subtractions) == 1
+    assert contract_of().digest.hex() not in Past(tmp_path).over(), "it was agreed to, and counts again"
+
+
+def test_two_studies_that_are_agreed_to_at_the_same_time_see_each_other(tmp_path: Path) -> None:
+    seen: list[int] = []
+
+    def meanwhile(asked: Asked) -> Decision:
+        seen.append(len(asked.subtractions))
+        if len(seen) == 1:  # while this one is thought about, another process agrees to the other
+            took_part(tmp_path, contract_of(), answered=False)
+        return Decision(yes=len(asked.subtractions) == 0, by="nobody who was told")
+
+    site = site_of(tmp_path, SECOND, meanwhile)
+    fewer = contract_of(SECOND, MEMBERS[:2])
+    assert isinstance(site.handle(proposal(fewer)), Declined)
+    assert seen == [0, 1]
+    assert fewer.digest.hex() in Past(tmp_path).over()
+
+
 def test_an_end_after_an_answer_changes_nothing(tmp_path: Path) -> None:
     took_part(tmp_path, contract_of())
     ended = site_of(tmp_path, FIRST, Owner())

@@ -106,11 +106,15 @@ class Past:
         """The contracts in whose studies anything was answered."""
         return {line.contract for line in self._lines() if isinstance(line, Answered)} | {took.contract for took in self._older()}
 
+    def over(self) -> set[str]:
+        """The contracts of studies that ended before anything was answered, and that were not agreed to again since."""
+        last = {line.contract: isinstance(line, Over) for line in self._lines()}
+        return {contract for contract, ended in last.items() if ended} - self.answered()
+
     def counting(self, new: str) -> list[TookPart]:
         """The studies whose sums are there, or may still come: answered, or not over. Of the contract ``new`` itself, what was answered."""
-        answered = self.answered()
-        over = {line.contract for line in self._lines() if isinstance(line, Over)} | {new}
-        return [took for took in self.studies() if took.contract in answered or took.contract not in over]
+        gone = self.over() | ({new} - self.answered())
+        return [took for took in self.studies() if took.contract not in gone]
 
     def add(self, line: Line) -> None:
         """Write a line down; it is on disk when this returns."""

@@ -20,7 +20,8 @@ __all__ = ["Recalled", "recall"]
 class Recalled:
     """What the site would take part with, what it and earlier studies tell together, and sites that had another identity then.
 
-    ``other_table`` says that sums of this very study have left the site, of another table; ``written`` that this was agreed to before.
+    ``written`` says that this was agreed to before. ``again`` says that it must be agreed to again all the same: sums of this very study
+    have left the site, of another table; or it had ended without an answer, and other studies were agreed to as if it had never been.
     """
 
     contract: Contract
@@ -28,7 +29,7 @@ class Recalled:
     took: TookPart
     subtractions: tuple[Subtraction, ...]
     identities: tuple[str, ...]
-    other_table: bool
+    again: bool
     written: bool
 
     @property
@@ -36,13 +37,18 @@ class Recalled:
         """All of it, in words."""
         return [*(one.words for one in self.subtractions), *self.identities]
 
+    @property
+    def names(self) -> frozenset[str]:
+        """What a consent must name."""
+        return frozenset(one.key for one in self.subtractions)
+
     def keep(self, by: str) -> Recalled:
         """Write down that the site takes part, before its consent leaves; what there is to recall after that."""
         answered = self.took.contract in self.past.answered()
         self.past.add(msgspec.structs.replace(self.took, by=by))
         if answered:  # in an older home the folder says so, as long as there is no line
             self.past.add(Answered(contract=self.took.contract))
-        return replace(self, other_table=False, written=True)
+        return replace(self, again=False, written=True)
 
 
 def recall(folder: StudyFolder, contract: Contract, client: Client) -> Recalled:
@@ -54,5 +60,5 @@ def recall(folder: StudyFolder, contract: Contract, client: Client) -> Recalled:
     others = [one for one in earlier if one.contract != took.contract]
     written = any((one.contract, one.marks.table) == (took.contract, took.marks.table) for one in past.studies())
     found = tuple(subtractions(took, others if written else earlier))
-    again = any(one.earlier == (took.contract,) for one in found)
+    again = took.contract in past.over() or any(one.earlier == (took.contract,) for one in found)
     return Recalled(contract, past, took, found, tuple(other_identities(took, others)), again, written)

@@ -177,15 +177,13 @@ class Site:
             return Declined("The site's data do not fit the study's schema.")
         plan, agreed = PlanRecord.of(self._client.plan), self._folder.plan
         recalled = self._recall(contract)
-        if self._accepted is None or plan.digest != agreed.digest or recalled.other_table:
-            changed = self._accepted is not None and plan.digest != agreed.digest
-            decision = self._decide(self._asked(contract, recalled, plan_changed=changed))
+        if self._accepted is None or plan.digest != agreed.digest or recalled.again:
+            decision = self._agreed(contract, plan_changed=self._accepted is not None and plan.digest != agreed.digest)
             if not decision.yes:
                 self.failure = RefusalError(decision.why)
                 self.state.moves(Proposal, Standing.DECLINED)
                 return Declined("The site's owner does not agree to the study's settings.")
             self._folder.keep_plan(plan)  # first: a contract without its plan would look as if nothing had been harmonised
-            self._recalled = recalled.keep(decision.by)
             self._folder.accept(contract)
             self._accepted = contract
         elif not recalled.written:  # agreed to before there was such a memory
@@ -194,6 +192,22 @@ class Site:
         if self.state.now in (Standing.WELCOMED, Standing.BOUND):
             self.state.moves(Proposal, Standing.CLOSED if half.closed else Standing.CONSENTED)
         return Consent(contract.digest, self._client.identity.sign(consent_context(contract.study, contract.digest)))
+
+    def _agreed(self, contract: Contract, *, plan_changed: bool) -> Decision:
+        """Ask, and write down that the site takes part. Then look again: another process of this home may have done so at the same time,
+        for a study that can be subtracted from this one, and of the two at least the later sees both.
+        """
+        recalled = self._recall(contract)
+        while True:
+            decision = self._decide(self._asked(contract, recalled, plan_changed=plan_changed))
+            if not decision.yes:
+                if self._accepted is None and recalled.written:
+                    recalled.past.add(Over(contract=contract.digest.hex()))
+                return decision
+            named, self._recalled = recalled.names, recalled.keep(decision.by)
+            recalled = recall(self._folder, contract, self._client)
+            if recalled.names <= named:
+                return decision
 
     def _asked(self, contract: Contract, recalled: Recalled, *, plan_changed: bool) -> Asked:
         """All that the owner is shown of a contract, and all that whoever decides must know."""

@@ -270,6 +270,7 @@ class SiteDesk:
         if self.obstacle() == MIXED:
             raise StudyError(MIXED)
         if offer is not None:
+            self.study.reconsider()  # the owner has seen this offer, and whether the table fits it
             held, lines, plan = tuple(self.held), tuple(offer.lines()), self.plan
             kept = Consent(offer.reference, time.time(), self.site, held, lines, self.mark(), plan.digest, plan.lines)
             keep_consent(self.study, kept)

@@ -119,7 +119,7 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
             self._check_model(model, guard)
         guard.keeps_units(self.exponents)
         guard.keeps_locations(self.locations)
-        guard.steps([(_name(model), _canonical(model), model.words()) for model in self.models], MOST_STEPS)
+        guard.steps([(_name(model), _canonical(model), model.words) for model in self.models], MOST_STEPS)
 
     def _check_model(self, model: ModelAsk, guard: Guard) -> None:
         key = (model.response, model.predictors, model.sample, model.keep, model.levels)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 
 import numpy as np
@@ -224,7 +224,7 @@ class Guard:
                 f"{columns} columns are too many for the {rows} rows of {', '.join(variables)}: at most one for {per_column}."
             )
 
-    def steps(self, points: Sequence[tuple[bytes, bytes, str]], most: int) -> None:
+    def steps(self, points: Sequence[tuple[bytes, bytes, Callable[[], str]]], most: int) -> None:
         """Models (as digests, and in words) at points (as digests): none again with fewer sites, and ``most`` points with the same sites.
 
         A fit takes a few steps. Log-likelihoods and scores at points of a server's choice, as often as it likes, are equations in the rows,
@@ -238,14 +238,14 @@ class Guard:
                 new[point] = model
             elif members < before:
                 raise RepeatedQuestionError(
-                    f"The model {words} was answered at this point with {len(before)} sites; asked for again with "
+                    f"The model {words()} was answered at this point with {len(before)} sites; asked for again with "
                     f"{len(members)}, the difference would be the missing site's numbers. Begin at another point."
                 )
         asked = Counter(new.values())
         for model, _, words in points:
             if asked[model] and history.steps[model, members] + asked[model] > most:
                 raise RepeatedQuestionError(
-                    f"The model {words} is answered at {most} points at most with the same sites; got more. No fit takes as many steps."
+                    f"The model {words()} is answered at {most} points at most with the same sites; got more. No fit takes as many steps."
                 )
         if new:
             history.take(Points(tuple(new), tuple(sorted(members)), tuple(new.values())))

@@ -101,7 +101,7 @@ class Refit(Request, frozen=True, tag="refit"):
             guard.allows_sum(variables)
         guard.keeps_units(self.exponents)
         guard.keeps_locations(self.locations)
-        guard.steps([(model.name, model.digest, model.words()) for model in self.models], MOST_LINES)
+        guard.steps([(model.name, model.digest, model.words) for model in self.models], MOST_LINES)
 
     def answer(self, desk: Desk, site: int) -> Floats:
         """Every model at its slopes, on this site's rows; zeros for a sample it does not hold."""

@@ -78,7 +78,7 @@ def create_app(
     store = Store(Database(Path(config.home) / "studies.sqlite", clock))
     hub, bell, metrics = Hub(), Bell(), Metrics()
     runner = Runner(store, hub, bell, metrics, config.max_runs, lambda c: propose(identity, c.study, c.encoded()))
-    seen = config.tls_cert or config.proxy_cert  # what sites see at the other end of TLS, as far as this server knows
+    seen = config.proxy_cert or config.tls_cert  # what sites see at the other end of TLS, as far as this server knows
     certificate = Path(seen).read_text(encoding="ascii") if seen else ""
     channel = certificate_digest(certificate) if certificate else b""
     challenges = RateLimit("challenges", config.join_burst, config.join_rate, ticks)

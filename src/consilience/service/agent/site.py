@@ -194,7 +194,8 @@ class Site:
         self.failure = RefusalError(
             f"The table did not fit a contract of this study before: {before.reason} The study's owner was told that it does not fit, "
             f"{counted(before.times, 'time')} so far, and with each further answer could learn more of your values. Nothing is said of "
-            f"this contract. If the study or your table has been corrected, allow one more answer: consilience client reconsider."
+            f"this contract. If the study or your table has been corrected, allow one more answer: consilience client reconsider, or "
+            f"agree to it in the app."
         )
         return True
 

@@ -16,7 +16,9 @@ from consilience.cli import optional
 from consilience.cli.app import app
 from consilience.data.errors import ReadError
 from consilience.errors import AccessError, MissingPackageError, OptionError
+from consilience.service.agent import Home
 from consilience.service.errors import ConfigurationError, InvitationError
+from consilience.service.invitation import Invitation
 
 PASSWORD = "correct horse battery staple\n"
 
@@ -55,6 +57,10 @@ def test_no_open_port_without_tls(tmp_path: Path) -> None:
     result = run("server", "run", "--home", str(tmp_path / "home"), "--host", "0.0.0.0")
     assert isinstance(result.exception, ConfigurationError)
     assert "Without TLS" in str(result.exception)
+    alone = run("server", "run", "--home", str(tmp_path / "home"), env={"CONSILIENCE_SERVER_PROXY_CERT": "proxy.pem"})
+    assert "--behind-proxy" in str(alone.exception)
+    missing = run("server", "run", "--home", str(tmp_path / "home"), "--behind-proxy", env={"CONSILIENCE_SERVER_PROXY_CERT": "proxy.pem"})
+    assert "no file 'proxy.pem'" in str(missing.exception)
     half = run("server", "run", "--home", str(tmp_path / "home"), "--tls-cert", "x.pem")
     assert isinstance(half.exception, ConfigurationError)
     assert isinstance(run("server", "run", "--home", str(tmp_path / "nowhere")).exception, ConfigurationError)
@@ -128,3 +134,17 @@ def test_the_library_and_its_command_line_import_without_the_extra() -> None:
     extra = "{'fastapi', 'uvicorn', 'websockets', 'httpx', 'argon2', 'starlette', 'pydantic'}"
     code = f"import sys, consilience, consilience.cli.app; found = {extra} & set(sys.modules); assert not found, found"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_site_reconsiders_what_it_has_declined(tmp_path: Path) -> None:
+    study = "00112233aabbccdd"
+    folder = Home(tmp_path).enter(Invitation("https://study.example", study, "one", bytes(32), bytes(32)))
+    nothing = run("client", "reconsider", "--home", str(tmp_path))
+    assert "nothing to allow" in nothing.output
+    folder.keep_misfit("'one' has 'C' = 'x'.")
+    result = run("client", "reconsider", "--home", str(tmp_path), "--study", study)
+    assert result.exit_code == 0, result.output
+    assert "'C' = 'x'" in result.output
+    assert "1 time so far" in " ".join(result.output.split())
+    assert folder.misfit is not None
+    assert folder.misfit.allowed

@@ -22,6 +22,7 @@ from consilience.federation import Client
 from consilience.federation.site.ledger import printable
 from consilience.secagg import fingerprint_text
 from consilience.service.errors import ConfigurationError
+from consilience.wording import counted
 
 if TYPE_CHECKING:
     from consilience.service.agent import Home, StudyFolder
@@ -238,6 +239,24 @@ def token(
         found = asyncio.run(Agent(folder.joined, _home(settings).identity(), settings, lambda _: None).token())
     Console(stderr=True).print(f"for {folder.joined.url}/token", highlight=False, soft_wrap=True)
     print(found)
+
+
+@client_app.command("reconsider")
+def reconsider(study: StudyOption = "", config: ConfigFile = None, home: HomeOption = None) -> None:
+    """Allow one more contract of a study after this site's table did not fit one: whether it fits tells something about its values.
+
+    Example: consilience client reconsider --home muenster
+    """
+    folder = _home(_settings(config, home=home)).study(study)
+    with folder.lock():
+        found = folder.reconsider()
+    console = Console()
+    if found is None:
+        console.print("There is nothing to allow: this site declines no contract of the study unseen.", highlight=False)
+        return
+    console.print(f"the table did not fit: {escape(found.reason)}", highlight=False, soft_wrap=True)
+    words = f"The study's owner was told that it does not fit, {counted(found.times, 'time')} so far. One more contract is looked at."
+    console.print(words, highlight=False, soft_wrap=True)
 
 
 @client_app.command("status")

@@ -41,7 +41,7 @@ class WrongShapeError(RefusalError):
 
 
 class RepeatedQuestionError(RefusalError):
-    """A sum that was answered before, asked for again with fewer sites."""
+    """A sum that was answered before, asked for again with fewer sites; or a model at more points than any fit has."""
 
 
 class DisclosureError(RefusalError):

@@ -13,7 +13,8 @@ is refused for another reason leaves no trace there, or a server could fix a sit
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 
 import numpy as np
@@ -31,7 +32,7 @@ from consilience.protocol.errors import (
     WrongShapeError,
     WrongTermsError,
 )
-from consilience.protocol.history import Cut, History, Places, Settled, Units
+from consilience.protocol.history import Cut, History, Places, Points, Settled, Units
 from consilience.protocol.request import VariableSet
 from consilience.protocol.version import VERSION
 from consilience.settings.choices import Alternatives, Method
@@ -222,6 +223,32 @@ class Guard:
             raise DisclosureError(
                 f"{columns} columns are too many for the {rows} rows of {', '.join(variables)}: at most one for {per_column}."
             )
+
+    def steps(self, points: Sequence[tuple[bytes, bytes, Callable[[], str]]], most: int) -> None:
+        """Models (as digests, and in words) at points (as digests): none again with fewer sites, and ``most`` points with the same sites.
+
+        A fit takes a few steps. Log-likelihoods and scores at points of a server's choice, as often as it likes, are equations in the rows,
+        and one day there would be more of them than rows. Remembered before anything is computed: a site that dies between the two has
+        forgotten nothing.
+        """
+        history, members, new = self.history, self.members, dict[bytes, bytes]()
+        for model, point, words in points:
+            before = history.answered.get(point)
+            if before is None:
+                new[point] = model
+            elif members < before:
+                raise RepeatedQuestionError(
+                    f"The model {words()} was answered at this point with {len(before)} sites; asked for again with "
+                    f"{len(members)}, the difference would be the missing site's numbers. Begin at another point."
+                )
+        asked = Counter(new.values())
+        for model, _, words in points:
+            if asked[model] and history.steps[model, members] + asked[model] > most:
+                raise RepeatedQuestionError(
+                    f"The model {words()} is answered at {most} points at most with the same sites; got more. No fit takes as many steps."
+                )
+        if new:
+            history.take(Points(tuple(new), tuple(sorted(members)), tuple(new.values())))
 
     def may_diagnose(self) -> None:
         """Sums on whether models hold only where agreed; ``auto`` cannot choose without them."""

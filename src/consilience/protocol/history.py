@@ -6,16 +6,19 @@ sums would be the missing site's numbers.
 
 from __future__ import annotations
 
+from collections import Counter
+
 import msgspec
 
 __all__ = ["Closed", "Cut", "History", "Places", "Points", "Present", "Record", "Settled", "Units"]
 
 
 class Points(msgspec.Struct, frozen=True, tag="points"):
-    """Models were answered at points (as digests) with these sites (as fingerprints)."""
+    """Models were answered at points (as digests) with these sites (as fingerprints); ``models`` says of each point which (as digests)."""
 
     digests: tuple[bytes, ...]
     members: tuple[bytes, ...]
+    models: tuple[bytes, ...] = ()
 
 
 class Units(msgspec.Struct, frozen=True, tag="units"):
@@ -69,6 +72,7 @@ class History:
 
     def __init__(self) -> None:
         self.answered: dict[bytes, frozenset[bytes]] = {}
+        self.steps: Counter[tuple[bytes, frozenset[bytes]]] = Counter()
         self.exponents: dict[str, int] | None = None
         self.locations: dict[str, float] | None = None
         self.located = False
@@ -86,6 +90,7 @@ class History:
         """Act on a record."""
         if isinstance(record, Points):
             members = frozenset(record.members)
+            self.steps.update((model, members) for model in record.models)
             for digest in record.digests:
                 # the first, and so the largest, set of sites stays: a repetition with all of them must not make one with fewer look new
                 self.answered.setdefault(digest, members)

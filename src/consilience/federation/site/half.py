@@ -167,23 +167,35 @@ class SiteHalf:
         what = request.body.words()
         try:
             run = self._check(request)
+        except ConsilienceError as error:
+            self._write(request.run, request.round, what, 0, 0, others, error)
+            if isinstance(error, FalseCountsError):  # the one check that looks at this site's rows
+                self._close()
+            raise
+        try:
             vector = self._compute(request, run)
             reply = self._hide(vector, run, request)
-        except ConsilienceError as error:
+        except MemoryError:  # for want of room here, not for what the data say
+            raise
+        except Exception as error:
+            # All that could be said without the data was said by the checks. What fails after them (a number that does not fit the ring, a
+            # level that a model leaves out, a defect) depends on the data: asked often enough, the refusals would give them away. So the
+            # first is the last word; and the value itself stays here, in the ledger.
             cause = misfit(self._desk.table, getattr(request.body, "exponents", {})) if isinstance(error, RingRangeError) else None
             written = error if cause is None else RingRangeError(f"{error} {cause.kept}".rstrip())
             self._write(request.run, request.round, what, 0, 0, others, written)
-            # Whether a number fits or counts can be true depends on the data: asked often enough, the answers would give them
-            # away. So the first such refusal is the last word; and the value itself stays here, in the ledger.
-            if isinstance(error, RingRangeError | FalseCountsError):
-                self._history.take(Closed())
-                self._state.moves(Round, Standing.CLOSED)
+            self._close()
             if cause is not None:
                 raise RingRangeError(cause.told) from None
             raise
         size = len(reply) if isinstance(reply, bytes) else reply.nbytes
         self._write(request.run, request.round, what, len(vector), size, others)
         return reply
+
+    def _close(self) -> None:
+        """Answer nothing more in this study; on disk before the refusal leaves."""
+        self._history.take(Closed())
+        self._state.moves(Round, Standing.CLOSED)
 
     def _check(self, request: RoundRequest) -> _Run:
         self._state.check(Round)

@@ -21,7 +21,7 @@ from consilience.service.invitation import Invitation, check_study_id
 from consilience.service.lock import lock_folder
 from consilience.service.tls import write_private
 
-__all__ = ["DiskHistory", "DiskLedger", "Home", "Joined", "PlanRecord", "StudyFolder"]
+__all__ = ["DiskHistory", "DiskLedger", "Home", "Joined", "MisfitRecord", "PlanRecord", "StudyFolder"]
 
 
 class Joined(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -53,6 +53,14 @@ class PlanRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         ('ward: dropped',)
         """
         return cls(plan.digest, tuple(plan.lines())) if plan.columns or plan.derived else cls()
+
+
+class MisfitRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """That this site's data did not fit a contract of a study: why, how often so far, and whether its owner has allowed another since."""
+
+    reason: str
+    times: int = 1
+    allowed: bool = False
 
 
 class Home:
@@ -158,6 +166,31 @@ class StudyFolder:
     def keep_plan(self, plan: PlanRecord) -> None:
         """Keep the plan that was agreed to, before the consent leaves. It stays in this folder: the server is told nothing of it."""
         write_private(self.path / "harmonise.json", msgspec.json.encode(plan))
+
+    @property
+    def misfit(self) -> MisfitRecord | None:
+        """The last contract that the site's data did not fit, if there was one."""
+        file = self.path / "misfit.json"
+        if not file.exists():
+            return None
+        try:
+            return msgspec.json.decode(file.read_bytes(), type=MisfitRecord)
+        except msgspec.DecodeError as error:
+            raise RecordsError(f"{str(file)!r} cannot be read: {error}. Restore it from a backup, or leave the study.") from None
+
+    def keep_misfit(self, reason: str) -> None:
+        """Remember that the data did not fit, before the study's server is told: it is told no more until the owner allows it."""
+        before = self.misfit
+        record = MisfitRecord(reason, 1 if before is None else before.times + 1)
+        write_private(self.path / "misfit.json", msgspec.json.encode(record))
+
+    def reconsider(self) -> MisfitRecord | None:
+        """The owner allows one more contract; the record as it was, or None if there is nothing to allow."""
+        found = self.misfit
+        if found is None or found.allowed:
+            return None
+        write_private(self.path / "misfit.json", msgspec.json.encode(msgspec.structs.replace(found, allowed=True)))
+        return found
 
     def ledger(self) -> DiskLedger:
         """The ledger on disk."""

@@ -45,6 +45,7 @@ from consilience.service.agent.telling import TELL_WARNING, declared, question
 from consilience.service.contract import Contract, decode_contract, warnings_of
 from consilience.service.errors import ChangedIdentityError
 from consilience.service.settings import checked
+from consilience.wording import counted
 
 __all__ = ["Ask", "Site"]
 
@@ -61,6 +62,11 @@ PLAN_CHANGED = (
     "The plan by which this site's table is harmonised is not the one that was agreed to: what is answered from now on would be of another "
     "table."
 )
+
+
+MISFIT = "The site's data do not fit the study's schema."
+BARRED = "The site's data did not fit an earlier contract of this study, and its owner has not allowed another."
+"""What the study's owner is told; neither says anything about the contract that is proposed."""
 
 
 def _nobody(_lines: list[str], _warnings: list[str]) -> bool:
@@ -169,20 +175,26 @@ class Site:
     def _proposal(self, contract: Contract) -> Consent | Declined:
         """Consent to a contract: again without asking if it is the one that was agreed to, never to another."""
         self._check(contract)
+        if self._half is None and self._barred():
+            return self._declines(BARRED)
         try:
             half = self._half or self._join(contract)
+        except (ServiceError, MemoryError):  # this site's files, and its room
+            raise
         except (DataError, SchemaError) as error:  # what does not fit stays here
             self.failure = error
-            self.state.moves(Proposal, Standing.DECLINED)
-            return Declined("The site's data do not fit the study's schema.")
+            self._misfits(error)
+            return self._declines(MISFIT)
+        except Exception as error:  # a defect that these data bring out says as much as a refusal
+            self._misfits(error)
+            raise
         plan, agreed = PlanRecord.of(self._client.plan), self._folder.plan
         recalled = self._recall(contract)
         if self._accepted is None or plan.digest != agreed.digest or recalled.again:
             decision = self._agreed(contract, plan_changed=self._accepted is not None and plan.digest != agreed.digest)
             if not decision.yes:
                 self.failure = RefusalError(decision.why)
-                self.state.moves(Proposal, Standing.DECLINED)
-                return Declined("The site's owner does not agree to the study's settings.")
+                return self._declines("The site's owner does not agree to the study's settings.")
             self._folder.keep_plan(plan)  # first: a contract without its plan would look as if nothing had been harmonised
             self._folder.accept(contract)
             self._accepted = contract
@@ -235,6 +247,31 @@ class Site:
         past = Past(self._folder.home)
         if self._accepted is not None and self._accepted.digest.hex() not in past.answered():
             past.add(Over(contract=self._accepted.digest.hex()))
+
+    def _declines(self, why: str) -> Declined:
+        self.state.moves(Proposal, Standing.DECLINED)
+        return Declined(why)
+
+    def _barred(self) -> bool:
+        """True if the data did not fit before. To say so of one contract after the other, with other levels, ranges and units, would tell
+        the values bit by bit: the first time is the last, until the site's owner says otherwise.
+        """
+        before = self._folder.misfit
+        if before is None or before.allowed:
+            return False
+        self.failure = RefusalError(
+            f"The table did not fit a contract of this study before: {before.reason} The study's owner was told that it does not fit, "
+            f"{counted(before.times, 'time')} so far, and with each further answer could learn more of your values. Nothing is said of "
+            f"this contract. If the study or your table has been corrected, allow one more answer: consilience client reconsider, or "
+            f"agree to it in the app."
+        )
+        return True
+
+    def _misfits(self, error: Exception) -> None:
+        """Remember it first: a site that dies between the two has told nothing."""
+        self._folder.keep_misfit(printable(str(error)))
+        refused = f"{type(error).__name__}: {error}"
+        self._open_ledger().add(self._joined.study, "", 0, "whether the table fits the contract", 0, 0, masked_with=0, refused=refused)
 
     def _join(self, contract: Contract) -> SiteHalf:
         """Encode the data over the study's schema, and read back what former processes remember."""

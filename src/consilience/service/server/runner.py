@@ -157,10 +157,18 @@ class StoredTest(CITest):
 
 
 class Runner:
-    """The runs of a server: at most ``at_once`` at a time, the others wait for their turn."""
+    """The runs of a server: at most ``at_once`` at a time, the others wait for their turn. ``propose`` signs contracts."""
 
-    def __init__(self, store: Store, hub: Hub, bell: Bell, metrics: Metrics, at_once: int) -> None:
-        self._store, self._hub, self._bell, self._metrics = store, hub, bell, metrics
+    def __init__(
+        self,
+        store: Store,
+        hub: Hub,
+        bell: Bell,
+        metrics: Metrics,
+        at_once: int,
+        propose: Callable[[Contract], Proposal] = lambda contract: Proposal(contract.encoded()),
+    ) -> None:
+        self._store, self._hub, self._bell, self._metrics, self._propose = store, hub, bell, metrics, propose
         # A thread per run, and not tasks of the event loop: a run is the same blocking program as in process (tests, then graphs), it
         # computes for seconds at a time, and the loop must answer heartbeats meanwhile. numpy and clingo release Python's lock.
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="run")
@@ -218,7 +226,7 @@ class Runner:
         else:
             self._after_consent(row.contract, links)
         # last, so that an answer cannot come before somebody waits for it. Sites that are away get it when they connect.
-        asyncio.run_coroutine_threadsafe(self._hub.tell(study, encode(Proposal(row.contract.encoded()))), self._loop)
+        asyncio.run_coroutine_threadsafe(self._hub.tell(study, encode(self._propose(row.contract))), self._loop)
 
     def _submit(self, contract: Contract, links: SocketLinks) -> None:
         if self._closing.is_set():

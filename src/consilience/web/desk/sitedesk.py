@@ -287,6 +287,7 @@ class SiteDesk:
             raise StudyError(MIXED)
         judged = self.judgement() if offer is not None else None
         if offer is not None:
+            self.study.reconsider()  # the owner has seen this offer, and whether the table fits it
             held, lines, plan = tuple(self.held), tuple(offer.lines()), self.plan
             kept = Consent(offer.reference, time.time(), self.site, held, lines, self.mark(), plan.digest, plan.lines)
             if judged is not None:

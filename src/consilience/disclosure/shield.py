@@ -1,0 +1,122 @@
+"""The shield: what of a site's table takes part in a study, decided by the site from its own table alone.
+
+*What can be worked out.* Whatever is summed over the rows that have values for a set R of variables is, at one site, a sum over those of
+its groups of rows (:mod:`consilience.disclosure.fold`) whose variables contain R. So every combination of sums over any sets, of this run
+and of others with more or fewer sites, is for this site a combination of sums over its groups. Groups do not overlap. If each of them has
+at least ``min_rows`` rows, and each level occurs in it not at all or at least ``min_cell`` times, then the same is true of every part of
+the site that can be singled out: nobody can single out less than a group.
+
+*Why no site relies on another.* Sites that contribute the same variables always stand in a sum together, and it seems enough if their rows
+*together* are many and their levels not rare. It is not, for three reasons. (1) Whoever works with the server takes his own part out of the
+sum; what is left is the other's. (2) He may say that he has the rows, or the level, and have none. (3) The sums themselves tell the sites
+apart: level counts are summed as they are, and their squares divided by the site's rows (in cross-products that are centred at the site),
+and their logarithms (in likelihoods). Of two sites with c₁ and c₂ rows of a level, c₁ + c₂ and c₁²/n₁ + c₂²/n₂ are known, for every level,
+and n₁ + n₂: as many equations as unknowns. So the rule holds at each site by itself, whatever others are, say or pass on. It costs less
+than ``min_cell`` rows per level and site, and there is nothing to believe.
+
+*What is not hidden.* Two levels together: the cross-products of a group hold how many of its rows have level a of one variable and level b
+of another, and that can be a small number. A rule by pairs of levels would make the pair dependent, and is not made. And numbers: a sum
+over ``min_rows`` rows of which one is far off is mostly that one.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience.data.table import Table
+from consilience.disclosure.fold import Limits, RareLevel, fold, narrow
+from consilience.disclosure.patterns import Patterns, patterns_of
+from consilience.disclosure.statement import Statement
+from consilience.settings.choices import Isolation
+from consilience.settings.terms import Terms
+
+__all__ = ["LeftOut", "Shielded", "shield"]
+
+
+class LeftOut(NamedTuple):
+    """Why rows are left out, for the owner of a site.
+
+    ``levels`` are too rare; ``incomplete`` rows lack a value where only complete ones may stay; ``few`` are rows whose values too few other
+    rows of the site have.
+    """
+
+    levels: tuple[RareLevel, ...] = ()
+    incomplete: int = 0
+    few: int = 0
+
+
+class Shielded(NamedTuple):
+    """What of a table takes part, what the site says of it to everybody, and, for its owner, what is left out and why.
+
+    ``rows_before`` and ``rows_left_out`` are of rows that have a value of any variable of the study.
+    """
+
+    table: Table
+    statement: Statement
+    rows_left_out: int
+    values_left_out: int
+    rows_before: int
+    left_out: LeftOut = LeftOut()
+
+
+def shield(table: Table, terms: Terms, min_cell: int) -> Shielded:
+    """What of ``table`` takes part under ``terms``, with levels of at least ``min_cell`` rows.
+
+    >>> import polars as pl
+    >>> from consilience.data.schema import Schema
+    >>> schema = Schema({"A": "continuous", "E": ("multinomial", "pqr")})
+    >>> table = Table(pl.DataFrame({"A": [0.5] * 32, "E": ["p"] * 15 + ["q"] * 15 + ["r"] * 2}), schema, "muenster")
+    >>> found = shield(table, Terms(min_cell=5), 5)
+    >>> found.table.n_rows, found.rows_left_out, found.statement
+    (30, 2, Statement(variables=('A', 'E'), whole=True, rows=10))
+    >>> shield(table, Terms(), 1).table is table
+    True
+    """
+    before, strict = patterns_of(table), terms.isolation is Isolation.STRICT
+    rows = _rows(before)
+    if min_cell == 1 and not strict:
+        return Shielded(table, _statement(before, terms.min_rows), 0, 0, rows)
+    start = _complete(before) if strict else before
+    after, levels = fold(table, start, Limits(terms.min_rows, min_cell))
+    statement = _statement(after, terms.min_rows)
+    lost = _lost(before, after)
+    values = sum(int(mask.sum()) for mask in lost.values())
+    if values == 0:  # not even a copy: whatever is cached for the table stays
+        return Shielded(table, statement, 0, 0, rows)
+    stays = np.flatnonzero(after.of_row >= 0)
+    left = rows - len(stays)
+    incomplete = rows - int(start.rows[0]) if strict else 0
+    why = LeftOut(levels, incomplete, left - incomplete - sum(level.rows for level in levels))
+    return Shielded(table.subset(stays, lost), statement, left, values, rows, why)
+
+
+def _rows(patterns: Patterns) -> int:
+    """Rows that have a value."""
+    return int(patterns.rows[patterns.has.any(axis=1)].sum())
+
+
+def _complete(patterns: Patterns) -> Patterns:
+    """Two groups: the rows that have all of the variables that are worth keeping, and the others, without any variable."""
+    kept = narrow(patterns.has, patterns.rows.astype(np.int64))
+    whole = patterns.has[:, kept].all(axis=1)
+    return Patterns(patterns.columns, np.array([kept, np.zeros_like(kept)]), np.where(whole, 0, 1)[patterns.of_row])
+
+
+def _lost(before: Patterns, after: Patterns) -> dict[str, NDArray[np.bool_]]:
+    """Of every column that loses values, in which rows."""
+    lost = dict[str, NDArray[np.bool_]]()
+    for j, name in enumerate(before.columns):
+        has = np.append(after.has[:, j], False)[after.of_row]  # the last is that of rows that are left out, -1
+        mask = before.has[:, j][before.of_row] & ~has
+        if mask.any():
+            lost[name] = mask
+    return lost
+
+
+def _statement(patterns: Patterns, min_rows: int) -> Statement:
+    groups = patterns.has[patterns.has.any(axis=1)]
+    names = tuple(name for j, name in enumerate(patterns.columns) if groups[:, j].any())
+    return Statement(names, len(np.unique(groups, axis=0)) <= 1, min(_rows(patterns), min_rows))

@@ -9,6 +9,9 @@ from consilience.citest.interface import CITest, Progress
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult
 from consilience.data.schema import Schema
+from consilience.disclosure.census import Census
+from consilience.disclosure.errors import StatementError
+from consilience.disclosure.statement import Statement, decode_statement
 from consilience.federation.errors import ClientGoneError, TooFewClientsError
 from consilience.federation.exchange.auto import auto_batch
 from consilience.federation.exchange.batch import batch, drive
@@ -85,6 +88,14 @@ class FederatedTest(CITest):
         return self._transport.names
 
     @property
+    def census(self) -> Census | None:
+        """What the clients stated of themselves: which of them contribute what, and which sums are made.
+
+        None where the study has no such rules (``min_cell=1`` and ``isolation="aggregate"``), and before the first test.
+        """
+        return self._sums.census
+
+    @property
     def results(self) -> list[CIResult]:
         """Every result so far, also of a run that was interrupted; the latest, where a test was done more than once."""
         self._keep_finished()
@@ -120,16 +131,29 @@ class FederatedTest(CITest):
         exchange = EXCHANGES[self.terms.method]
         while True:
             try:
+                self._take_census()
                 results = drive(exchange(questions, self._sums, progress), self._ask)
             except ClientGoneError as error:
                 self._go_on_without(error.client)
             else:
                 return [replace(r, participants=self.participants) for r in results]
 
+    def _take_census(self) -> None:
+        """What the sites state of themselves, once: it comes with their keys, in no round of its own."""
+        if self.terms.shielded and self._sums.census is None:
+            stated = dict[bytes, Statement]()
+            for name, site, statement in self._transport.statements():
+                try:
+                    stated[site] = decode_statement(statement, self.schema)
+                except StatementError as error:
+                    raise StatementError(f"{error} It came from {name!r}.") from None
+            self._sums.census = Census(stated, self.terms, self.schema)
+
     def _ask(self, request: AnyRequest) -> Floats:
         """One round, with the counts that every client holds against the study's limits."""
         counts = self._sums.counts
-        announced = [Announced(variables, *counts[variables]) for variables in dict.fromkeys(request.samples())]
+        samples = [variables for variables in dict.fromkeys(request.samples()) if not self._sums.withheld(variables)]
+        announced = [Announced(variables, *counts[variables]) for variables in samples]
         return self._transport.ask(request, announced)
 
     def _go_on_without(self, client: str) -> None:

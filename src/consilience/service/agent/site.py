@@ -178,6 +178,7 @@ class Site:
             history=self._folder.history(),
             ledger=self._open_ledger(),
             state=self.state,
+            contract=contract.digest,
         )
 
     def _check(self, contract: Contract) -> None:

@@ -40,7 +40,7 @@ from consilience.secagg import (
     pair_secret,
 )
 from consilience.secagg.context import pack
-from consilience.secagg.errors import RingRangeError
+from consilience.secagg.errors import BadSignatureError, RingRangeError
 from consilience.settings.choices import Dropout
 from consilience.settings.terms import Terms
 
@@ -181,6 +181,8 @@ class SiteHalf:
             raise WrongRosterError(f"{self.name!r} has no key in this run; ask it for one first.")
         self._check_members(present)
         own = self._key
+        if any(key != own.signed for key in keys if key.fingerprint == self.fingerprint):
+            raise BadSignatureError("The key that this site offered, and what it stated with it, came back changed. Nothing is sent.")
         if self.terms.network and (len(present) < 2 or not self.terms.masking):
             raise WrongRosterError(
                 f"Over a network every answer is masked, which needs at least 2 sites; got a run with {len(present)}. Nothing is sent."

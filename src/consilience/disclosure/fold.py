@@ -29,10 +29,12 @@ from numpy.typing import NDArray
 from consilience.data.table import Table
 from consilience.disclosure.patterns import Patterns
 
-__all__ = ["Limits", "RareLevel", "fold", "narrow"]
+__all__ = ["Limits", "RareLevel", "fold", "narrow", "worth"]
 
 MOST_GROUPS, MOST_SETS = 256, 32
 """Patterns with the most rows that stay as they are where there are more, and sets of variables that the others are brought to."""
+MOST_PATTERNS = 4096
+"""Up to here two beginnings are tried, the patterns themselves and a few sets of variables, and the better end is taken."""
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -54,26 +56,28 @@ class RareLevel(NamedTuple):
     rows: int
 
 
-def narrow(has: Flags, rows: Ints) -> Flags:
-    """The variables that are worth keeping if only rows that have all of them may stay: columns go one by one, the best set wins.
+def narrow(has: Flags, rows: Ints) -> list[Flags]:
+    """Sets of variables that are worth keeping if only rows that have all of them may stay, the best first.
 
-    >>> narrow(np.array([[True, True, True], [True, True, False], [True, False, True]]), np.array([5, 90, 5]))
+    Columns go one by one, always the one without which most rows are complete.
+
+    >>> narrow(np.array([[True, True, True], [True, True, False], [True, False, True]]), np.array([5, 90, 5]))[0]
     array([ True,  True, False])
     """
     kept: Flags = np.logical_or.reduce(has & (rows > 0)[:, None], axis=0)
-    lacking, gaps = (~has[:, kept]).sum(axis=1), rows @ ~has
-    best, found = (-1, -1), kept
+    gap = np.ascontiguousarray(~has.T)
+    lacking, gaps = gap[kept].sum(axis=0, dtype=np.int16), [int(rows[one].sum()) for one in gap]
+    found = list[tuple[int, int, Flags]]()
     while kept.any():
         whole, width = int(rows[lacking == 0].sum()), int(kept.sum())
-        score = (whole * _pairs(width), whole * width)
-        if score > best:
-            best, found = score, kept
-        gain = (rows * (lacking == 1)) @ ~has
-        leaves = max(np.flatnonzero(kept).tolist(), key=lambda j: (gain[j], gaps[j], j))
+        found.append((whole * _pairs(width), whole * width, kept))
+        nearly = np.flatnonzero(lacking == 1)
+        gain = {j: int(rows[nearly[gap[j, nearly]]].sum()) for j in np.flatnonzero(kept).tolist()}
+        leaves = max(gain, key=lambda j: (gain[j], gaps[j], j))
         kept = kept.copy()
         kept[leaves] = False
-        lacking = lacking - ~has[:, leaves]
-    return found
+        lacking = lacking - gap[leaves]
+    return [kept for _, _, kept in sorted(found, key=lambda one: one[:2], reverse=True)]
 
 
 def fold(table: Table, patterns: Patterns, limits: Limits) -> tuple[Patterns, tuple[RareLevel, ...]]:
@@ -87,31 +91,49 @@ def fold(table: Table, patterns: Patterns, limits: Limits) -> tuple[Patterns, tu
     >>> fold(table, patterns_of(table), Limits(rows=4, cell=1))[0].of_row.tolist()
     [0, 0, 0, 0, 0, 0, 0, 0, -1]
     """
-    state = _Groups(table, _fewer(patterns, limits.rows) if len(patterns.has) > MOST_GROUPS else patterns, limits)
+    starts = [patterns if len(patterns.has) <= MOST_GROUPS else _fewer(patterns, limits.rows)]
+    if 1 < len(patterns.has) <= MOST_PATTERNS:
+        starts.append(_fewer(patterns, None))
+    best = _folded(table, starts[0], limits)
+    for start in starts[1:] if worth(best[0]) < worth(patterns) else ():
+        best = max(best, _folded(table, start, limits), key=lambda one: worth(one[0]))  # the first, where they are as good
+    return best
+
+
+def _folded(table: Table, start: Patterns, limits: Limits) -> tuple[Patterns, tuple[RareLevel, ...]]:
+    state = _Groups(table, start, limits)
     while state.step():
         pass
     return state.found(), tuple(state.rare)
+
+
+def worth(patterns: Patterns) -> tuple[int, int]:
+    """What groups are worth: pairs of values within rows, then values.
+
+    >>> worth(Patterns(("A", "B", "C"), np.array([[True, True, True], [True, False, False]]), np.array([0, 0, 1, -1])))
+    (6, 7)
+    """
+    rows, width = patterns.rows, patterns.has.sum(axis=1)
+    return int(rows @ (width * (width - 1) // 2)), int(rows @ width)
 
 
 def _pairs(width: int) -> int:
     return width * (width - 1) // 2
 
 
-def _fewer(patterns: Patterns, least: int) -> Patterns:
-    """The patterns that most rows have, and the others brought to a few sets of variables that many of them have."""
+def _fewer(patterns: Patterns, least: int | None) -> Patterns:
+    """The patterns that at least so many rows have (None: none of them), and the others brought to sets of variables that many have."""
     has, rows = patterns.has, patterns.rows.astype(np.int64)
     order = np.lexsort((np.arange(len(rows)), -rows))
-    heads = order[:MOST_GROUPS]
-    heads = heads[rows[heads] >= least]
+    heads = order[:MOST_GROUPS] if least is not None else order[:0]
+    heads = heads[rows[heads] >= (least or 0)]
     sets, place = [has[g] for g in heads], np.full(len(has), -1, dtype=np.intp)
     place[heads] = np.arange(len(heads))
     for _ in range(MOST_SETS):
         rest = np.flatnonzero(place < 0)
-        kept = narrow(has[rest], rows[rest])
-        if not kept.any():
-            break
-        place[rest[has[rest][:, kept].all(axis=1)]] = len(sets)
-        sets.append(kept)
+        for kept in narrow(has[rest], rows[rest])[:1]:
+            place[rest[has[rest][:, kept].all(axis=1)]] = len(sets)
+            sets.append(kept)
     last = len(sets)  # what is left of them: rows without values, and those that fit none of the sets
     place[place < 0] = last
     return Patterns(patterns.columns, np.array([*sets, np.zeros(has.shape[1], dtype=np.bool_)]), place[patterns.of_row])

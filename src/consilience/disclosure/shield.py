@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.data.table import Table
-from consilience.disclosure.fold import Limits, RareLevel, fold, narrow
+from consilience.disclosure.fold import Limits, RareLevel, fold, narrow, worth
 from consilience.disclosure.patterns import Patterns, patterns_of
 from consilience.disclosure.statement import Statement
 from consilience.settings.choices import Isolation
@@ -35,17 +35,21 @@ from consilience.settings.terms import Terms
 
 __all__ = ["LeftOut", "Shielded", "shield"]
 
+MOST_TRIED = 8
+"""Sets of variables that are tried where only complete rows may stay: which is best depends on levels that are rare among these rows."""
+
 
 class LeftOut(NamedTuple):
     """Why rows are left out, for the owner of a site.
 
-    ``levels`` are too rare; ``incomplete`` rows lack a value where only complete ones may stay; ``few`` are rows whose values too few other
-    rows of the site have.
+    ``levels`` are too rare. ``others`` are rows that lack values, where too few other rows lack the same, or where only complete rows may
+    stay; and all rows of a site that has too few. ``hidden`` are values of rows that stay, and of ``variables`` none is left.
     """
 
     levels: tuple[RareLevel, ...] = ()
-    incomplete: int = 0
-    few: int = 0
+    others: int = 0
+    hidden: int = 0
+    variables: tuple[str, ...] = ()
 
 
 class Shielded(NamedTuple):
@@ -79,8 +83,7 @@ def shield(table: Table, terms: Terms, min_cell: int) -> Shielded:
     rows = _rows(before)
     if min_cell == 1 and not strict:
         return Shielded(table, _statement(before, terms.min_rows), 0, 0, rows)
-    start = _complete(before) if strict else before
-    after, levels = fold(table, start, Limits(terms.min_rows, min_cell))
+    after, levels = (_fold_complete if strict else fold)(table, before, Limits(terms.min_rows, min_cell))
     statement = _statement(after, terms.min_rows)
     lost = _lost(before, after)
     values = sum(int(mask.sum()) for mask in lost.values())
@@ -88,8 +91,9 @@ def shield(table: Table, terms: Terms, min_cell: int) -> Shielded:
         return Shielded(table, statement, 0, 0, rows)
     stays = np.flatnonzero(after.of_row >= 0)
     left = rows - len(stays)
-    incomplete = rows - int(start.rows[0]) if strict else 0
-    why = LeftOut(levels, incomplete, left - incomplete - sum(level.rows for level in levels))
+    hidden = sum(int(mask[stays].sum()) for mask in lost.values())
+    gone = tuple(name for name in before.columns if name not in statement.variables)
+    why = LeftOut(levels, left - sum(level.rows for level in levels), hidden, gone)
     return Shielded(table.subset(stays, lost), statement, left, values, rows, why)
 
 
@@ -98,11 +102,17 @@ def _rows(patterns: Patterns) -> int:
     return int(patterns.rows[patterns.has.any(axis=1)].sum())
 
 
-def _complete(patterns: Patterns) -> Patterns:
-    """Two groups: the rows that have all of the variables that are worth keeping, and the others, without any variable."""
-    kept = narrow(patterns.has, patterns.rows.astype(np.int64))
-    whole = patterns.has[:, kept].all(axis=1)
-    return Patterns(patterns.columns, np.array([kept, np.zeros_like(kept)]), np.where(whole, 0, 1)[patterns.of_row])
+def _fold_complete(table: Table, before: Patterns, limits: Limits) -> tuple[Patterns, tuple[RareLevel, ...]]:
+    """One group of complete rows: the best that comes of a few sets of variables."""
+    found: tuple[Patterns, tuple[RareLevel, ...]] | None = None
+    for kept in narrow(before.has, before.rows.astype(np.int64))[:MOST_TRIED]:
+        whole = before.has[:, kept].all(axis=1)
+        start = Patterns(before.columns, np.array([kept, np.zeros_like(kept)]), np.where(whole, 0, 1)[before.of_row])
+        one = fold(table, start, limits)
+        found = one if found is None or worth(one[0]) > worth(found[0]) else found
+        if worth(found[0]) == worth(before):
+            break
+    return found or fold(table, before, limits)
 
 
 def _lost(before: Patterns, after: Patterns) -> dict[str, NDArray[np.bool_]]:

@@ -262,3 +262,23 @@ def test_strict_needs_settings_that_go_with_it() -> None:
     for change in ({"single_site": "local"}, {"on_dropout": "restart"}, {"site_effects": "joint"}):
         with pytest.raises(errors.OptionError, match="strict"):
             cs.Server(overlapping(), **STRICT | change)
+
+
+# what a result says of it
+
+
+def test_a_result_says_what_was_kept_out_of_its_sums() -> None:
+    server = cs.Server(overlapping(), **STRICT)
+    assert server.withheld() == ()
+    found = cs.discover(server, max_given=1)
+    lines = found.settings["withheld"]
+    assert any("refused" in line for line in lines)
+    assert "kept out of its sums" in found.to_html()
+    assert cs.Discovery.from_dict(found.to_dict()).settings["withheld"] == lines
+    assert found.redecide(alpha=0.01).settings["withheld"] == lines
+
+
+def test_a_result_without_rules_says_nothing_of_them() -> None:
+    found = cs.discover(cs.Server(mixed_clients(3, columns="AB")))
+    assert "withheld" not in found.settings
+    assert "kept out of its sums" not in found.to_html()

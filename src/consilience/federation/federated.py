@@ -12,6 +12,7 @@ from consilience.data.schema import Schema
 from consilience.disclosure.census import Census
 from consilience.disclosure.errors import StatementError
 from consilience.disclosure.statement import Statement, decode_statement
+from consilience.disclosure.words import result_lines
 from consilience.federation.errors import ClientGoneError, TooFewClientsError
 from consilience.federation.exchange.auto import auto_batch
 from consilience.federation.exchange.batch import batch, drive
@@ -66,6 +67,7 @@ class FederatedTest(CITest):
             )
         self._sums = Sums(schema, fit_options(terms, self._agreed))
         self._results: dict[Question, CIResult] = {}
+        self._names: dict[bytes, str] = {}
 
     @property
     def method(self) -> str:
@@ -100,6 +102,20 @@ class FederatedTest(CITest):
         """Every result so far, also of a run that was interrupted; the latest, where a test was done more than once."""
         self._keep_finished()
         return list(self._results.values())
+
+    def withheld(self) -> tuple[str, ...]:
+        """What the study's rules on disclosure kept out of its sums: sites that sit out, rare levels, tests that were refused.
+
+        Returns
+        -------
+        tuple of str
+            A sentence each, from what all clients know of each other. Empty without such rules, and before the first test.
+        """
+        census = self.census
+        if census is None:
+            return ()
+        sets = (tuple(sorted((r.x, r.y, *r.given))) for r in self.results if not r.informative)
+        return tuple(result_lines(census, self._names, [variables for variables in sets if census.refusal(variables)]))
 
     def _keep_finished(self) -> None:
         finished = self._sums.finished
@@ -141,10 +157,10 @@ class FederatedTest(CITest):
     def _take_census(self) -> None:
         """What the sites state of themselves, once: it comes with their keys, in no round of its own."""
         if self.terms.shielded and self._sums.census is None:
-            stated = dict[bytes, Statement]()
+            stated, self._names = dict[bytes, Statement](), dict[bytes, str]()
             for name, site, statement in self._transport.statements():
                 try:
-                    stated[site] = decode_statement(statement, self.schema)
+                    stated[site], self._names[site] = decode_statement(statement, self.schema), name
                 except StatementError as error:
                     raise StatementError(f"{error} It came from {name!r}.") from None
             self._sums.census = Census(stated, self.terms, self.schema)

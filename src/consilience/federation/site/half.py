@@ -106,7 +106,8 @@ class SiteHalf:
         self.identity, self.ledger = identity, ledger
         self.members = frozenset(members)
         self._binding = Binding(study.encode(), contract or terms_digest(terms, table.schema))
-        self.shielded = shield(table, terms, max(min_cell, terms.min_cell))
+        self.min_cell = max(min_cell, terms.min_cell)
+        self.shielded = shield(table, terms, self.min_cell)
         self._statement = self.shielded.statement.encoded() if terms.shielded else b""
         self._desk: Desk | None = None
         self._history = History() if history is None else history

@@ -190,7 +190,8 @@ def disclosed(found: Discovery) -> Html:
         "Rows never leave a site; sums over rows do. Where they are masked, only their total over all sites can be read. "
         "Each site's ledger has every message in words."
     )
-    told = [el("p", words) for words in found.settings.get("withheld", ())]
+    lines = found.settings.get("withheld", ())
+    told = [el("p", "What the study's rules on disclosure kept out of its sums:"), listed(lines)] if lines else []
     return join([el("p", text), *told, table(columns, rows, caption="Totals from the sites' ledgers", name="ledgers")])
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from consilience.data.finding import Asker, Grade
+from consilience.disclosure.words import site_lines
 from consilience.errors import (
     ConsilienceError,
     DataError,
@@ -56,6 +57,11 @@ PLAN_CHANGED = (
     "The plan by which this site's table is harmonised is not the one that was agreed to: what is answered from now on would be of another "
     "table."
 )
+
+
+def _disclosed(half: SiteHalf) -> list[str]:
+    """What can be worked out about this site, and what it leaves out and says for that, before its owner agrees."""
+    return [printable(line) for line in site_lines(half.shielded, half.terms, half.min_cell)]
 
 
 def _nobody(_lines: list[str], _warnings: list[str]) -> bool:
@@ -156,7 +162,7 @@ class Site:
         plan, agreed = PlanRecord.of(self._client.plan), self._folder.plan
         if self._accepted is None or plan.digest != agreed.digest:
             changed = self._accepted is not None
-            lines = [*contract.lines(), *self._plan_lines(contract)]
+            lines = [*contract.lines(), *self._plan_lines(contract), *_disclosed(half)]
             if not self._ask(lines, [*warnings_of(contract), *self._own_warnings(contract), *([PLAN_CHANGED] if changed else [])]):
                 self.state.moves(Proposal, Standing.DECLINED)
                 return Declined("The site's owner does not agree to the study's settings.")

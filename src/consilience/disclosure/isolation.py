@@ -7,24 +7,40 @@ in which every vector but zero has at least ``least`` sites. (That is the least 
 
 *Types.* Sites with the same variables have the same number in every vector. They are one coordinate, with a weight.
 
-*The test.* H is a matrix whose rows are orthogonal to the space and to which nothing can be added, so that v lies in the space if and only
-if Hv = 0. A vector c may join unless c + s, with s in the space, has all its sites among few types J: unless Hc is a combination of the
-columns of H that belong to J. All J that are light enough are tried. Where there are too many (:data:`MOST_LIGHT`), another rule decides
-which is easy to check and asks for more: sites that no sum tells apart must be at least ``least`` together. A vector of the span is
-constant over these.
+*The test.* H is a matrix such that v lies in the space if and only if Hv = 0. A vector c may join unless c + s, with s in the space, has
+all its sites among few types J: unless Hc is a combination of the columns of H that belong to J. All J that are light enough are tried.
+
+*Exactness.* Numbers are those of a prime field, in which nothing is rounded. (1) If a combination of the chosen vectors is about few sites
+over the rationals, it is in the field: take its coefficients as whole numbers without a common divisor; modulo the prime they are not all
+zero, the vectors are independent there too (none joined that was not), so the combination is not zero, and it is zero wherever it was. So
+what the test lets in is safe. (2) A vector that lies in the span in the field might not do so over the rationals; then it must not pass for
+one that adds nothing. So it has to lie in the span modulo each of :data:`PRIMES`. If it did not over the rationals, the chosen vectors and
+it would have a minor that is not zero; all primes would divide it; and their product, above 2¹⁵⁴, is more than a minor of zeros and ones of
+up to 64 rows can be, (n + 1)^((n + 1)/2) / 2ⁿ < 2¹³² (Hadamard).
+
+*Many types.* Where there are more than 64 types, or too many J (:data:`MOST_LIGHT`), another rule decides, which is easy to check and asks
+for more: sites that no chosen sum tells apart are a part, every part must have ``least`` sites, and what is summed over is a union of
+parts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
+from typing import Any
 
-__all__ = ["Space", "light_sets"]
+import numpy as np
+from numpy.typing import NDArray
 
-MOST_LIGHT = 2000
-"""Sets of types that are tried for each vector."""
+__all__ = ["MOST_LIGHT", "MOST_TYPES", "PRIMES", "Space", "light_sets"]
+
+MOST_LIGHT, MOST_TYPES = 2000, 64
+"""Sets of types that are tried for each vector, and types, up to which the exact rule is used."""
+PRIMES = (2147483647, 2147483629, 2147483587, 2147483579, 2147483563)
+"""The largest below 2³¹: products of two numbers of such a field fit 64 bits."""
 
 Vector = tuple[int, ...]
+Ints = NDArray[np.int64]
+Tree = dict[int, Any]
 
 
 def light_sets(weights: Sequence[int], least: int) -> list[tuple[int, ...]] | None:
@@ -57,81 +73,120 @@ class Space:
     """
 
     def __init__(self, weights: Sequence[int], least: int) -> None:
-        self.weights, self.least = tuple(weights), least
-        self._light = light_sets(weights, least)
-        self._rows: dict[int, list[Fraction]] = {}  # by pivot: the space in reduced echelon form
-        self._chosen: list[Vector] = []
-        self._refused: set[Vector] = set()
+        self._weights, self._least = np.array(weights, dtype=np.int64), least
+        light = light_sets(weights, least) if len(weights) <= MOST_TYPES else None
+        self._light = None if light is None else _tree(light)
+        self._fields = [_Echelon(prime, len(weights)) for prime in PRIMES]
+        self._chosen: Ints = np.zeros((0, len(weights)), dtype=np.int64)
 
     def __contains__(self, vector: Vector) -> bool:
-        return not any(self._rest(vector))
+        return self._holds(np.array(vector, dtype=np.int64))
 
     def join(self, vector: Vector) -> bool:
         """Take the vector in, if it may be; True if it is in the space now."""
-        if vector in self._refused:
-            return False
-        rest = self._rest(vector)
-        if not any(rest):
+        new = np.array(vector, dtype=np.int64)
+        if self._holds(new):
             return True
-        if self._tells_few(vector) or (self._parts_few(vector) if self._light is None else self._reaches_few(rest)):
-            self._refused.add(vector)  # for good: what is few in a space is few in a larger one
+        if self._tells_few(new) or (self._parts_few(new) if self._light is None else self._reaches_few(new)):
             return False
-        self._chosen.append(vector)
-        self._take(rest)
+        self._chosen = np.vstack([self._chosen, new])
+        for field in self._fields if self._light is not None else ():
+            field.take(new)
         return True
 
-    def _rest(self, vector: Vector) -> list[Fraction]:
-        """The vector without its part in the space: zero at the pivots."""
-        rest = [Fraction(number) for number in vector]
-        for pivot, row in self._rows.items():
-            if factor := rest[pivot]:
-                rest = [a - factor * b for a, b in zip(rest, row, strict=True)]
-        return rest
-
-    def _take(self, rest: list[Fraction]) -> None:
-        pivot = next(i for i, number in enumerate(rest) if number)
-        new = [number / rest[pivot] for number in rest]
-        for at, row in self._rows.items():
-            if factor := row[pivot]:
-                self._rows[at] = [a - factor * b for a, b in zip(row, new, strict=True)]
-        self._rows[pivot] = new
-
-    def _tells_few(self, vector: Vector) -> bool:
-        """The sites of the vector, or those by which it differs from a chosen one, are few. (Quick, and what most are refused for.)"""
-        zero = (0,) * len(vector)
-        differences = (
-            sum(weight for a, b, weight in zip(vector, other, self.weights, strict=True) if a != b) for other in (zero, *self._chosen)
+    def _holds(self, vector: Ints) -> bool:
+        if self._light is not None:
+            return not any(field.rest(vector).any() for field in self._fields)
+        # a union of parts: constant over sites that nothing chosen tells apart, and without those that are in nothing chosen
+        parts = {tuple(part): there for part, there in zip(self._chosen.T.tolist(), vector.tolist(), strict=True)}
+        return all(parts[tuple(part)] == there for part, there in zip(self._chosen.T.tolist(), vector.tolist(), strict=True)) and not any(
+            there for part, there in parts.items() if not any(part)
         )
-        return any(sites < self.least for sites in differences)
 
-    def _reaches_few(self, rest: list[Fraction]) -> bool:
+    def _tells_few(self, vector: Ints) -> bool:
+        """The sites of the vector, or those by which it differs from a chosen one, are few. (Quick, and what most are refused for.)"""
+        sites = np.vstack([vector, self._chosen != vector]) @ self._weights
+        return bool((sites < self._least).any())
+
+    def _reaches_few(self, vector: Ints) -> bool:
         """The vector, with something of the space, has all its sites among few."""
-        free = [i for i in range(len(self.weights)) if i not in self._rows]
-        goal = [rest[i] for i in free]  # Hc: rest is zero at the pivots
-        columns = {i: [-self._rows[i][j] for j in free] if i in self._rows else [Fraction(i == j) for j in free] for i in range(len(rest))}
-        return any(_spanned(goal, [columns[i] for i in light]) for light in self._light or ())
+        field = self._fields[0]
+        rest, checks, free = field.rest(vector), field.checks(), field.free()
+        if not rest.any():  # in the span in this field, though not in all: on the safe side
+            return True
+        return _spanned(rest[free], checks, self._light or {}, field.prime)
 
-    def _parts_few(self, vector: Vector) -> bool:
+    def _parts_few(self, vector: Ints) -> bool:
         """Some sites that are told apart from all others by the vector and those chosen are few."""
-        sizes = dict[tuple[int, ...], int]()
-        for at, weight in enumerate(self.weights):
-            key = tuple(other[at] for other in (vector, *self._chosen))
-            sizes[key] = sizes.get(key, 0) + weight
-        return any(any(key) and sites < self.least for key, sites in sizes.items())
+        parts, place = np.unique(np.vstack([self._chosen, vector]).T, axis=0, return_inverse=True)
+        sites = np.bincount(place.ravel(), weights=self._weights)
+        return bool((sites[parts.any(axis=1)] < self._least).any())
 
 
-def _spanned(goal: list[Fraction], columns: list[list[Fraction]]) -> bool:
-    """True if the goal is a combination of the columns."""
-    basis = dict[int, list[Fraction]]()
-    for column in [*columns, goal]:
-        rest = column
-        for pivot, row in basis.items():
-            if factor := rest[pivot]:
-                rest = [a - factor * b for a, b in zip(rest, row, strict=True)]
-        pivot_at = next((i for i, number in enumerate(rest) if number), None)
-        if pivot_at is None:
-            if column is goal:
+class _Echelon:
+    """A space over a prime field, by a basis in reduced echelon form."""
+
+    def __init__(self, prime: int, width: int) -> None:
+        self.prime, self._pivots = prime, list[int]()
+        self._rows: Ints = np.zeros((0, width), dtype=np.int64)
+
+    def rest(self, vector: Ints) -> Ints:
+        """A vector of zeros and ones without its part in the space: zero at the pivots."""
+        found: Ints = (vector - self._rows[vector[self._pivots] == 1].sum(axis=0)) % self.prime
+        return found
+
+    def take(self, vector: Ints) -> None:
+        """A vector more; nothing happens if it is in the space."""
+        rest = self.rest(vector)
+        if rest.any():
+            pivot = int(np.flatnonzero(rest)[0])
+            new = rest * pow(int(rest[pivot]), -1, self.prime) % self.prime
+            rows = (self._rows - self._rows[:, pivot, None] * new % self.prime) % self.prime
+            self._rows = np.vstack([rows, new])
+            self._pivots.append(pivot)
+
+    def free(self) -> list[int]:
+        """The coordinates without a pivot."""
+        return sorted(set(range(self._rows.shape[1])) - set(self._pivots))
+
+    def checks(self) -> Ints:
+        """The columns of H, one in each row: v is in the space if the sum of the rows, each times its number in v, is zero."""
+        free = self.free()
+        found = np.zeros((self._rows.shape[1], len(free)), dtype=np.int64)
+        found[free, range(len(free))] = 1
+        found[self._pivots] = -self._rows[:, free] % self.prime
+        return found
+
+
+def _tree(sets: Sequence[tuple[int, ...]]) -> Tree:
+    """Sets that begin alike, together: a mapping from the first to those of the rest."""
+    tree: Tree = {}
+    for one in sets:
+        branch = tree
+        for i in one:
+            branch = branch.setdefault(i, {})
+    return tree
+
+
+def _spanned(goal: Ints, columns: Ints, sets: Tree, prime: int) -> bool:
+    """True if the goal is a combination of the columns of one of the sets."""
+    if not goal.any():
+        return True
+    last = [i for i, more in sets.items() if not more]
+    at = int(np.flatnonzero(goal)[0])
+    if last:
+        ends = columns[last]
+        parallel = ((goal * ends[:, at, None] - ends * goal[at]) % prime == 0).all(axis=1) & (ends[:, at] != 0)
+        if parallel.any():
+            return True
+    for i, more in sets.items():
+        if more:
+            column = columns[i]
+            if column.any():  # the first coordinate of this column is made zero in all others
+                k = int(np.flatnonzero(column)[0])
+                without = (columns * column[k] - columns[:, k, None] * column % prime) % prime
+                if _spanned((goal * column[k] - goal[k] * column % prime) % prime, without, more, prime):
+                    return True
+            elif _spanned(goal, columns, more, prime):
                 return True
-            continue
-        basis[pivot_at] = [number / rest[pivot_at] for number in rest]
     return False

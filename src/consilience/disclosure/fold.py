@@ -92,7 +92,7 @@ def fold(table: Table, patterns: Patterns, limits: Limits) -> tuple[Patterns, tu
     [0, 0, 0, 0, 0, 0, 0, 0, -1]
     """
     starts = [patterns if len(patterns.has) <= MOST_GROUPS else _fewer(patterns, limits.rows)]
-    if 1 < len(patterns.has) <= MOST_PATTERNS:
+    if 1 < patterns.has.any(axis=1).sum() <= MOST_PATTERNS:
         starts.append(_fewer(patterns, None))
     best = _folded(table, starts[0], limits)
     for start in starts[1:] if worth(best[0]) < worth(patterns) else ():
@@ -131,9 +131,11 @@ def _fewer(patterns: Patterns, least: int | None) -> Patterns:
     place[heads] = np.arange(len(heads))
     for _ in range(MOST_SETS):
         rest = np.flatnonzero(place < 0)
-        for kept in narrow(has[rest], rows[rest])[:1]:
-            place[rest[has[rest][:, kept].all(axis=1)]] = len(sets)
-            sets.append(kept)
+        best = narrow(has[rest], rows[rest])
+        if not best:
+            break
+        place[rest[has[rest][:, best[0]].all(axis=1)]] = len(sets)
+        sets.append(best[0])
     last = len(sets)  # what is left of them: rows without values, and those that fit none of the sets
     place[place < 0] = last
     return Patterns(patterns.columns, np.array([*sets, np.zeros(has.shape[1], dtype=np.bool_)]), place[patterns.of_row])

@@ -92,7 +92,7 @@ def shield(table: Table, terms: Terms, min_cell: int) -> Shielded:
     stays = np.flatnonzero(after.of_row >= 0)
     left = rows - len(stays)
     hidden = sum(int(mask[stays].sum()) for mask in lost.values())
-    gone = tuple(name for name in before.columns if name not in statement.variables)
+    gone = tuple(name for name in lost if name not in statement.variables)
     why = LeftOut(levels, left - sum(level.rows for level in levels), hidden, gone)
     return Shielded(table.subset(stays, lost), statement, left, values, rows, why)
 

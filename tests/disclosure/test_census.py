@@ -98,6 +98,7 @@ def test_the_census_does_not_depend_on_the_order_of_statements() -> None:
     assert sites(one.contributors("AB")) == {0, 1, 2, 5}
 
 
+@pytest.mark.slow
 def test_many_sites_take_bounded_time() -> None:
     rng = np.random.default_rng(0)
     names = [f"x{i:02}" for i in range(30)]

@@ -104,9 +104,15 @@ def test_without_rules_nothing_changes() -> None:
 
 
 def test_a_site_without_gaps_and_rare_levels_is_as_it_was() -> None:
-    site = table({"A": [1.0] * 20, "B": [0, 1] * 10})
+    site = table({"A": [1.0, 2.0] * 10, "B": [0, 1] * 10})
     for terms in (AGGREGATE, STRICT):
         assert shield(site, terms, 5).table is site
+
+
+def test_a_difference_of_few_rows_is_a_small_count() -> None:
+    site = table({"A": [1.0, 2.0] * 10, "C": [None] * 3 + [1.0] * 17})
+    assert shield(site, Terms(min_cell=5, min_rows=1), 5).rows_left_out == 3
+    assert shield(site, Terms(min_cell=2, min_rows=1), 2).table is site
 
 
 def test_rows_with_a_rare_level_go_and_what_they_make_rare_goes_too() -> None:
@@ -154,10 +160,20 @@ def test_too_few_rows_are_none() -> None:
 
 def test_strict_keeps_what_is_worth_most() -> None:
     """A variable that most rows lack goes; a few rows that lack another go."""
-    columns = {"A": [1.0] * 100, "B": [0, 1] * 50, "C": [1.0] * 20 + [None] * 80, "D": [None] * 5 + ["p"] * 95}
+    columns = {"A": [1.0, 2.0] * 50, "B": [0, 1] * 50, "C": [1.0] * 20 + [None] * 80, "D": [None] * 5 + ["p"] * 80 + ["q"] * 15}
     found = shield(table(columns), STRICT, 5)
     assert found.statement == Statement(("A", "B", "D"), True, 10)
     assert found.table.n_rows == 95
+
+
+def test_with_strict_what_does_not_vary_is_not_contributed() -> None:
+    """Centred it is zero, and a sum over two sites would be the other's. Here D does not vary any more when its rare level is gone."""
+    columns = {"A": [1.0, 2.0] * 20, "B": [1] * 40, "C": [0.5] * 40, "D": ["p"] * 38 + ["q"] * 2, "E": ["1", "2"] * 20}
+    found = shield(table(columns), STRICT, 5)
+    assert found.statement == Statement(("A", "E"), True, 10)
+    assert found.left_out.variables == ("B", "C", "D")
+    assert shield(table(columns), AGGREGATE, 5).statement.variables == ("A", "B", "C", "D", "E")
+    assert shield(table({"B": [1] * 40}), STRICT, 5).table.n_rows == 0
 
 
 def test_rows_without_any_value_are_not_counted() -> None:

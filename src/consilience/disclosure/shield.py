@@ -14,9 +14,14 @@ and their logarithms (in likelihoods). Of two sites with c₁ and c₂ rows of a
 and n₁ + n₂: as many equations as unknowns. So the rule holds at each site by itself, whatever others are, say or pass on. It costs less
 than ``min_cell`` rows per level and site, and there is nothing to believe.
 
-*What is not hidden.* Two levels together: the cross-products of a group hold how many of its rows have level a of one variable and level b
-of another, and that can be a small number. A rule by pairs of levels would make the pair dependent, and is not made. And numbers: a sum
-over ``min_rows`` rows of which one is far off is mostly that one.
+*Strict.* Nothing is to be about one site alone, so which rows are in a sum must not depend on the variables: a site keeps the variables
+that are worth most, and the rows that have all of them. Variables that have one value in all these rows are not contributed: centred, they
+are zero, and a sum over two sites of which one adds zero is the other's. (Which hospital treats women only is no secret.)
+
+*What is not hidden.* Several levels together: the cross-products of a group hold how many of its rows have level a of one variable and
+level b of another, and that can be a small number. A rule by pairs of levels would make the pair dependent, and is not made. Numbers: a sum
+over many rows of which one is far off is mostly that one, and a number that is zero but for few rows counts them. Other studies: with other
+variables, other limits or newer data a site leaves out other rows, and sums over the same variables in two studies may differ by few rows.
 """
 
 from __future__ import annotations
@@ -83,7 +88,8 @@ def shield(table: Table, terms: Terms, min_cell: int) -> Shielded:
     rows = _rows(before)
     if min_cell == 1 and not strict:
         return Shielded(table, _statement(before, terms.min_rows), 0, 0, rows)
-    after, levels = (_fold_complete if strict else fold)(table, before, Limits(terms.min_rows, min_cell))
+    # a difference of fewer rows than min_cell is a small count, too
+    after, levels = (_fold_complete if strict else fold)(table, before, Limits(max(terms.min_rows, min_cell), min_cell))
     statement = _statement(after, terms.min_rows)
     lost = _lost(before, after)
     values = sum(int(mask.sum()) for mask in lost.values())
@@ -103,16 +109,26 @@ def _rows(patterns: Patterns) -> int:
 
 
 def _fold_complete(table: Table, before: Patterns, limits: Limits) -> tuple[Patterns, tuple[RareLevel, ...]]:
-    """One group of complete rows: the best that comes of a few sets of variables."""
+    """One group of complete rows, without variables that do not vary in it: the best that comes of a few sets of variables."""
     found: tuple[Patterns, tuple[RareLevel, ...]] | None = None
     for kept in narrow(before.has, before.rows.astype(np.int64))[:MOST_TRIED]:
         whole = before.has[:, kept].all(axis=1)
         start = Patterns(before.columns, np.array([kept, np.zeros_like(kept)]), np.where(whole, 0, 1)[before.of_row])
-        one = fold(table, start, limits)
+        folded, levels = fold(table, start, limits)
+        one = _varying(table, folded), levels
         found = one if found is None or worth(one[0]) > worth(found[0]) else found
         if worth(found[0]) == worth(before):
             break
     return found or fold(table, before, limits)
+
+
+def _varying(table: Table, patterns: Patterns) -> Patterns:
+    """The same rows, without the variables that have one value in all of them."""
+    rows = np.flatnonzero(patterns.of_row >= 0)
+    columns = [table.codes[name] if name in table.codes else table.numbers[name] for name in patterns.columns]
+    varies = np.array([len(rows) > 0 and bool((column[rows] != column[rows[0]]).any()) for column in columns], dtype=np.bool_)
+    has = patterns.has & varies
+    return Patterns(patterns.columns, has, patterns.of_row if has.any() else np.full_like(patterns.of_row, -1))
 
 
 def _lost(before: Patterns, after: Patterns) -> dict[str, NDArray[np.bool_]]:

@@ -57,7 +57,7 @@ def _ruled(terms: Terms) -> bool:
 
 
 def _aggregate(terms: Terms) -> list[str]:
-    rows = counted(terms.min_rows, "row")
+    rows = counted(max(terms.min_rows, terms.min_cell), "row")
     return [
         "how many sites and rows there are for a variable set is summed in any case",
         f"every site takes part with groups of at least {rows} that have values of the same variables; rows of smaller groups lose "
@@ -71,8 +71,8 @@ def _aggregate(terms: Terms) -> list[str]:
 def _strict(terms: Terms) -> list[str]:
     least = max(2, terms.min_contributors)
     return [
-        f"every site takes part with rows that have values of all variables that it contributes, at least {terms.min_rows} of them, or "
-        f"sits out (min_rows)",
+        f"every site takes part with rows that have values of all variables that it contributes, at least "
+        f"{max(terms.min_rows, terms.min_cell)} of them, or sits out (min_rows); it does not contribute what is the same in all of them",
         _cells(terms),
         f"whatever can be worked out by adding and subtracting sums is about at least {least} sites together; tests, and counts of rows, "
         f"that would tell about fewer are refused (isolation='strict')",
@@ -95,7 +95,8 @@ def _rest(terms: Terms) -> list[str]:
     lines = [
         "not covered: counts of rows by the levels of two or more variables together, which may be small"
         + (", over all sites of a sum" * strict),
-        "not covered: numbers far from all others, of which a sum over many rows may mostly consist",
+        "not covered: numbers that are the same in nearly all rows, or far from all others in a few: sums over many rows tell of these few",
+        "not covered: other studies of the same rows: they may leave out others, and differ from this one by few rows",
     ]
     if strict:
         lines.append(f"not covered: {SOLVED}")
@@ -171,7 +172,8 @@ def _about(table: Table, terms: Terms, min_cell: int) -> list[str]:
             f"of these rows, how many have given levels of two or more variables together may be worked out too, also if they are fewer "
             f"than {min_cell}"
         )
-    return [*lines, f"no part of this site's rows with fewer than {terms.min_rows} rows can be told apart by adding and subtracting sums"]
+    least = max(terms.min_rows, min_cell)
+    return [*lines, f"no part of this site's rows with fewer than {least} rows can be told apart by adding and subtracting sums"]
 
 
 def _groups(table: Table) -> list[tuple[tuple[str, ...], int]]:

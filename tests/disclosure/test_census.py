@@ -12,7 +12,7 @@ from consilience.data.schema import Schema
 from consilience.disclosure.census import Census, apply
 from consilience.disclosure.shield import shield
 from consilience.disclosure.statement import Statement
-from consilience.settings.choices import Isolation
+from consilience.settings.choices import Isolation, Method
 from consilience.settings.terms import Terms
 from tests.disclosure.sites import SCHEMA, table
 
@@ -87,6 +87,17 @@ def test_strict_asks_for_min_contributors() -> None:
     assert "fewer than 3" in (found.refusal("AB") or found.refusal("AC"))
     more = census(Terms(isolation=Isolation.STRICT, min_contributors=3), "ABC", "ABC", "ABC", "AB", "AB", "AB")
     assert more.pairs() == (3, 3)
+
+
+def test_strict_keeps_single_variables_where_they_are_summed_over() -> None:
+    """A and both pairs with it cannot be had together: nobody needs A alone, or every test does."""
+    plain = census(STRICT, "ABC", "AB", "AC", "AB")
+    assert (plain.refusal("A") != "", plain.pairs()) == (True, (2, 2))
+    alone = census(Terms(isolation=Isolation.STRICT, method=Method.RESIDUAL), "ABC", "AB", "AC", "AB")
+    assert [alone.refusal(names) for names in ("A", "C", "AC")] == ["", "", ""]
+    assert alone.pairs() == (1, 2), "A is over four sites, B over three of them: the fourth alone"
+    more = census(Terms(isolation=Isolation.STRICT, method=Method.RESIDUAL), "ABC", "ABC", "ABD", "ABD")
+    assert more.pairs() == (5, 5)
 
 
 def test_the_census_does_not_depend_on_the_order_of_statements() -> None:

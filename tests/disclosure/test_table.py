@@ -26,6 +26,7 @@ def test_what_does_not_change_is_shared() -> None:
     made = whole.subset(None, {"B": np.array([True, False])})
     assert made.numbers["A"] is whole.numbers["A"]
     assert whole.codes["B"].tolist() == [0, 1]
+    assert vars(made).keys() == vars(whole).keys(), "whatever a table has, a copy has"
 
 
 def test_a_copy_without_rows_holds_nothing() -> None:

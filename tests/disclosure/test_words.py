@@ -81,7 +81,7 @@ def test_a_site_with_gaps_reads_of_its_groups() -> None:
     assert "a group of 30 rows with values of A, B, C" in text
     assert "a group of 10 rows with values of B, C" in text
     assert "left out at this site: 2 of 42 rows; 2 values in all" in text
-    assert "too few other rows have values of the same variables" in text
+    assert "left out: 2 rows that lack values" in text
     assert "the difference is this site's part" in text
     assert "that some values of these are missing" in text
     assert "levels of two" not in text, "one of its variables has levels"
@@ -103,7 +103,7 @@ def test_what_is_left_out_and_why() -> None:
     small: dict[str, list[object]] = {"A": [1.0, 2.0] * 6, "B": [0] * 9 + [1] * 3, "C": [1.0, 2.0] * 6}
     text = lines_of(small)
     assert "left out: 12 values of rows that stay" in text
-    assert "not contributed, since none of their values is left: B" in text
+    assert "not contributed, since nothing of them is left: B" in text
 
 
 def test_a_site_that_sits_out() -> None:

@@ -11,9 +11,11 @@ tables (:mod:`consilience.disclosure.shield`). As to strictness, a site that lie
 out over so many sites, it takes its own part away. Sites that do so are counted in ``min_contributors``: a study that wants to be safe
 against c such sites, so that what is left is about two or more, asks for at least c + 2.
 
-*Which sets, with strict.* All sets that are among the best for some question cannot be had at once: each that is chosen may rule out
-others. Two orders are gone through, the sets with most sites first (which favours rows), and those with most variables first (which favours
-large conditioning sets). The one that leaves more pairs of variables that can be tested is taken, then the one that leaves more sets.
+*Which sets, with strict.* Not all can be had at once: each that is chosen may rule out others. Three orders are gone through: the sets with
+most sites first (which favours rows), those with most variables first (which favours large conditioning sets), and those of single
+variables before all others. The one that leaves most pairs of variables that can be tested is taken, then the one that leaves most sets.
+Some studies sum over single variables before they test anything (:data:`ALONE`): there a pair counts if both of its variables may be summed
+over alone.
 """
 
 from __future__ import annotations
@@ -29,13 +31,16 @@ from consilience.data.table import Table
 from consilience.disclosure.isolation import Space
 from consilience.disclosure.shield import Shielded
 from consilience.disclosure.statement import Statement
-from consilience.settings.choices import Isolation
+from consilience.settings.choices import Isolation, Method, SiteEffects
 from consilience.settings.terms import Terms
 
-__all__ = ["MOST_SETS", "Census", "apply"]
+__all__ = ["ALONE", "MOST_SETS", "Census", "apply"]
 
 MOST_SETS = 1000
 """Sets of sites that are candidates with strict: those of single variables, then of pairs, and so on."""
+
+ALONE: frozenset[str] = frozenset({Method.RESIDUAL, Method.AUTO, SiteEffects.NONE, SiteEffects.RANDOM})
+"""Methods and site effects with which something is summed over single variables: where they lie, or between which values."""
 
 Vector = tuple[int, ...]
 
@@ -61,6 +66,7 @@ class Census:
         self.ruled = self.strict or terms.min_cell > 1
         self.least = max(2, terms.min_contributors)
         """Sites that anything must be about, with strict."""
+        self._alone = terms.method in ALONE or terms.effects in ALONE
         self._holds = {site: frozenset(said.variables) for site, said in self.statements.items() if not self.sits_out(site)}
 
     def sits_out(self, site: bytes) -> bool:
@@ -93,7 +99,11 @@ class Census:
         (1, 1)
         """
         able = [pair for pair in combinations(self.schema, 2) if len(self.contributors(pair)) >= self.least]
-        return sum(not self.refusal(pair) for pair in able), len(able)
+        return sum(not any(self.refusal(names) for names in self._needed(pair)) for pair in able), len(able)
+
+    def _needed(self, pair: tuple[str, str]) -> list[tuple[str, ...]]:
+        """The sets that must be summed over to test a pair of variables."""
+        return [pair, *((name,) for name in pair)] if self._alone else [pair]
 
     @cached_property
     def _types(self) -> dict[frozenset[str], int]:
@@ -115,18 +125,18 @@ class Census:
         weights = [*self._types.values()]
         sets = self._candidates()
         sites = {vector: sum(self._weight(vector)) for vector in sets}
+        single = {self._vector((name,)) for name in self.schema}
         orders = (
             sorted(sets, key=lambda vector: (-sites[vector], -sets[vector], vector)),
             sorted(sets, key=lambda vector: (-sets[vector], -sites[vector], vector)),
+            sorted(sets, key=lambda vector: (vector not in single, -sites[vector], vector)),
         )
-        pairs = [self._vector(pair) for pair in combinations(self.schema, 2)]
-        pairs = [vector for vector in pairs if any(vector)]
+        pairs = [[self._vector(names) for names in self._needed(pair)] for pair in combinations(self.schema, 2)]
         found = list[tuple[tuple[int, int], Space]]()
         for order in orders:
             space = Space(weights, self.least)
-            joined = [vector for vector in order if space.join(vector)]
-            allowed = set(joined)
-            found.append(((sum(vector in allowed for vector in pairs), len(joined)), space))
+            allowed = {vector for vector in order if space.join(vector)}
+            found.append(((sum(allowed.issuperset(needed) for needed in pairs), len(allowed)), space))
         return max(found, key=lambda one: one[0])[1]  # the first, where they are as good
 
     def _candidates(self) -> dict[Vector, int]:

@@ -23,7 +23,7 @@ MOST_LINES = 12
 SUMS = "how many they are, how many have each level, squares and products of their columns, how well models fit them"
 """What a sum over rows is."""
 SOLVED = (
-    "where few sites are in a sum, the counts of each may be solved for, since level counts are summed and their squares by rows as well"
+    "where few sites are in a sum, the level counts of each may be solved for, since not only they are summed, but their squares as well"
 )
 """What adding and subtracting cannot do."""
 
@@ -203,12 +203,14 @@ def _left_out(shielded: Shielded, min_cell: int) -> list[str]:
     if len(why.levels) > MOST_LINES:
         rows = sum(level.rows for level in why.levels[MOST_LINES:])
         lines.append(f"left out: {counted(rows, 'row')} with {len(why.levels) - MOST_LINES} other levels, for the same reason")
-    if why.others:
-        lines.append(f"left out: {counted(why.others, 'row')} for which too few other rows have values of the same variables")
+    if why.others and not shielded.table.names:
+        lines.append(f"left out: {counted(why.others, 'row')} that are too few to take part")
+    elif why.others:
+        lines.append(f"left out: {counted(why.others, 'row')} that lack values, as too few other rows do in the same way")
     if why.hidden:
         lines.append(f"left out: {counted(why.hidden, 'value')} of rows that stay, which count as missing")
     if why.variables and shielded.table.names:
-        lines.append(f"not contributed, since none of their values is left: {', '.join(why.variables)}")
+        lines.append(f"not contributed, since nothing of them is left: {', '.join(why.variables)}")
     return lines
 
 

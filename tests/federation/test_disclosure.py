@@ -15,6 +15,8 @@ from consilience import errors
 from consilience.data.table import Table
 from consilience.disclosure.statement import decode_statement
 from consilience.protocol.history import History
+from consilience.protocol.messages import Announced
+from consilience.protocol.products import Products
 from consilience.protocol.survey import Survey
 from consilience.settings.choices import Dropout, Isolation, SingleSite
 from tests.federation.helpers import Spy, Wire, mixed_clients, mixed_frames, refused
@@ -262,6 +264,36 @@ def test_strict_needs_settings_that_go_with_it() -> None:
     for change in ({"single_site": "local"}, {"on_dropout": "restart"}, {"site_effects": "joint"}):
         with pytest.raises(errors.OptionError, match="strict"):
             cs.Server(overlapping(), **STRICT | change)
+
+
+# counts that a server announces
+
+
+def lied(clients: Sequence[cs.Client], announced: Announced, **terms: Any) -> None:
+    wire = Wire.open(clients, min_cell=5, **terms)
+    with refused(clients[0], errors.FalseCountsError):
+        wire.send(Products((announced.variables,), {}), [announced])
+    with refused(clients[0], errors.StudyClosedError):  # and it is the last word
+        wire.send(Survey((announced.variables,)))
+
+
+@pytest.mark.parametrize(("contributors", "rows"), [(3, 120), (2, 80), (1, 39), (0, 0)])
+def test_a_server_that_lies_about_who_contributes_is_found_out(contributors: int, rows: int) -> None:
+    """One site alone has A and C: announced with three, its sums would be its own numbers."""
+    lied(columns(mixed_frames(3), "AC", "AB", "BC"), Announced(("A", "C"), contributors, rows))
+
+
+def test_nobody_contributes_fewer_rows_than_a_study_asks_for() -> None:
+    lied(columns(mixed_frames(3), "ABC", "ABC", "ABC"), Announced(("A", "B"), 3, 40 + 2 * 10 - 1))
+
+
+def test_true_counts_are_believed_where_sites_lack_values() -> None:
+    """Who has gaps may have no row for a set; honest counts pass, whatever the gaps are."""
+    for seed in range(5):
+        server = cs.Server(mixed_clients(4, missing=0.2, seed=seed), **RULES)
+        results = server.test_all(max_given=1)
+        assert not any(line for client in server.clients for line in client.ledger["refused"])
+        assert results.height > 0
 
 
 # what a result says of it

@@ -73,11 +73,20 @@ class Guard:
             raise WrongTermsError(f"Messages must be of version {VERSION}; got {version}. Update the older side.")
 
     def hears(self, variables: VariableSet, contributors: int, rows: int) -> None:
-        """Take an announced sum of the survey, unless it cannot be true."""
+        """Take an announced sum of the survey, unless it cannot be true.
+
+        By what the sites state, where they do, it is known who may contribute and who does for certain, and each of them has ``min_rows``
+        rows or none: a server that says three where it is one is found out.
+        """
         self.knows(variables)
         own = self.table.complete(variables).n if self.table.holds(variables) else 0
         others = contributors - (own > 0)
-        if not 0 <= others <= len(self.members) - 1 or rows < own + others:
+        fewest, most, each = 0, len(self.members) - 1, 1
+        if self.census is not None:
+            able = self.census.contributors(variables)
+            certain = sum(self.census.statements[site].whole for site in able)
+            fewest, most, each = certain - (own > 0), len(able) - (own > 0), self.terms.min_rows
+        if not fewest <= others <= most or rows < own + others * each:
             # what this site has is not said: the message goes back to the server
             raise FalseCountsError(
                 f"{contributors} contributors with {rows} rows were announced for {', '.join(variables)}, "

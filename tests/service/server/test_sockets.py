@@ -22,7 +22,7 @@ from consilience.service.invitation import Invitation
 from consilience.service.server.hub import SocketLinks
 from consilience.service.settings import specs_of
 from consilience.service.store import State
-from consilience.settings import NetworkSettings
+from consilience.settings import Dropout, Isolation, NetworkSettings, SingleSite
 from tests.federation.transport.conformance import CLIENTS, MEMBERS, SCHEMA, CarriedConformance, federated, local
 from tests.service.helpers import SERVER, make_app
 
@@ -92,12 +92,14 @@ class TestWebSocket(CarriedConformance):
     def make(self, **terms: Any) -> Transport:
         return self.place.transport(**terms)
 
-    def test_rules_on_disclosure_give_the_bits_of_the_local_one(self) -> None:
+    @pytest.mark.parametrize("isolation", Isolation)
+    def test_rules_on_disclosure_give_the_bits_of_the_local_one(self, isolation: Isolation) -> None:
         """And a new run, after a cut, finds the same statements."""
-        wanted = federated(local(min_cell=5), min_cell=5).test_all(max_given=1)
-        transport = self.make(min_cell=5)
+        terms = {"min_cell": 5, "isolation": isolation, "single_site": SingleSite.REFUSE, "on_dropout": Dropout.STOP}
+        wanted = federated(local(**terms), **terms).test_all(max_given=1)
+        transport = self.make(**terms)
         assert isinstance(transport, RemoteTransport)
-        test = federated(transport, min_cell=5)
+        test = federated(transport, **terms)
         first = test.test("A", "B")
         transport._links.cut("site1", "a test")
         assert test.test_all(max_given=1).equals(wanted)

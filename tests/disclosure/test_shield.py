@@ -72,6 +72,7 @@ def test_the_order_of_rows_changes_nothing(rng: np.random.Generator, terms: Term
     order = rng.permutation(site.n_rows)
     found, moved = shield(site, terms, 5), shield(site.subset(order), terms, 5)
     assert found[1:] == moved[1:]
+    assert found.digest() == moved.digest()
     rows = sorted(str(row) for row in zip(*values(found.table).values(), strict=True))
     assert rows == sorted(str(row) for row in zip(*values(moved.table).values(), strict=True))
 
@@ -150,6 +151,17 @@ def test_a_level_is_left_out_in_all_groups_or_in_none() -> None:
     columns["D"][0] = "r"
     found = shield(table(columns), AGGREGATE, 5)
     assert [(level.variable, level.code, level.rows) for level in found.left_out.levels] == [("D", 2, 4)]
+
+
+def test_a_digest_tells_whether_a_value_has_changed() -> None:
+    tables = (
+        {"A": [1.0, None], "B": [0, 1]},
+        {"A": [1.0, None], "B": [0, None]},
+        {"A": [None, 1.0], "B": [0, 1]},
+        {"A": [1.0, None]},
+        {"A": []},
+    )
+    assert len({shield(table(columns), Terms(), 1).digest() for columns in tables}) == len(tables)
 
 
 def test_too_few_rows_are_none() -> None:

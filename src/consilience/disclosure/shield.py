@@ -11,8 +11,8 @@ the site that can be singled out: nobody can single out less than a group.
 sum; what is left is the other's. (2) He may say that he has the rows, or the level, and have none. (3) The sums themselves tell the sites
 apart: level counts are summed as they are, and their squares divided by the site's rows (in cross-products that are centred at the site),
 and their logarithms (in likelihoods). Of two sites with c₁ and c₂ rows of a level, c₁ + c₂ and c₁²/n₁ + c₂²/n₂ are known, for every level,
-and n₁ + n₂: as many equations as unknowns. So the rule holds at each site by itself, whatever others are, say or pass on. It costs less
-than ``min_cell`` rows per level and site, and there is nothing to believe.
+and n₁ + n₂: as many equations as unknowns. So the rule holds at each site by itself, whatever others are, say or pass on. There is
+nothing to believe, and at a site without gaps it costs fewer than ``min_cell`` rows per level.
 
 *Strict.* Nothing is to be about one site alone, so which rows are in a sum must not depend on the variables: a site keeps the variables
 that are worth most, and the rows that have all of them. Variables that have one value in all these rows are not contributed: centred, they
@@ -26,14 +26,16 @@ variables, other limits or newer data a site leaves out other rows, and sums ove
 
 from __future__ import annotations
 
+import hashlib
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from consilience.data.table import Table
 from consilience.disclosure.fold import Limits, RareLevel, fold, narrow, worth
-from consilience.disclosure.patterns import Patterns, patterns_of
+from consilience.disclosure.patterns import Patterns, columns_of, patterns_of
 from consilience.disclosure.statement import Statement
 from consilience.settings.choices import Isolation
 from consilience.settings.terms import Terms
@@ -69,6 +71,28 @@ class Shielded(NamedTuple):
     values_left_out: int
     rows_before: int
     left_out: LeftOut = LeftOut()
+
+    def digest(self) -> bytes:
+        """Of the rows that take part, in whatever order they stand. For the site's own memory: it tells whether they have changed since a
+        study began, since sums before and after would differ by the rows that did. Never sent: who guesses all rows could check it.
+
+        >>> import polars as pl
+        >>> from consilience.data.schema import Schema
+        >>> schema = Schema({"A": "continuous"})
+        >>> one, two, three = (Table(pl.DataFrame({"A": a}), schema, "muenster") for a in ([1.0, 2.0], [2.0, 1.0], [1.0, 3.0]))
+        >>> digests = [shield(table, Terms(), 1).digest() for table in (one, two, three)]
+        >>> digests[0] == digests[1], digests[0] == digests[2]
+        (True, False)
+        """
+        table, names = self.table, columns_of(self.table)
+        columns = [table.codes[name].astype(np.float64) if name in table.codes else table.numbers[name] for name in names]
+        if table.cluster is not None:
+            columns.append(table.cluster.astype(np.float64))
+        rows = np.stack([*columns, np.zeros(table.n_rows)], axis=1) + 0.0  # no -0.0; and never without a column
+        rows[np.isnan(rows)] = np.nan  # one of the many
+        found = hashlib.sha256(msgspec.msgpack.encode(names))
+        found.update(np.sort(np.ascontiguousarray(rows, dtype="<f8").view(f"V{8 * rows.shape[1]}"), axis=0).tobytes())
+        return found.digest()
 
 
 def shield(table: Table, terms: Terms, min_cell: int) -> Shielded:

@@ -81,7 +81,7 @@ REQUESTS: dict[str, Request] = {
         True,
     ),
 }
-OFFER = KeyOffer(b"run", b"i" * 32, b"x" * 32, b"s" * 64)
+OFFER = KeyOffer(b"run", b"i" * 32, b"x" * 32, b"s" * 64, b"00112233aabbccdd", b"c" * 32, b"statement")
 FROM_SERVER: dict[str, Any] = {
     "challenge": Challenge(b"i" * 32, b"n" * 32, 1700000000, b"s" * 64),
     "welcome": Welcome("muenster", "00112233aabbccdd", "trial", "open", b"s" * 64),

@@ -8,6 +8,7 @@ from consilience.secagg import errors as secagg
 __all__ = [
     "WIRE_CODES",
     "ChallengeError",
+    "ChangedStatementError",
     "DisclosureError",
     "FalseCountsError",
     "MessageFormatError",
@@ -52,6 +53,10 @@ class FalseCountsError(DisclosureError):
     """Announced counts that cannot be true."""
 
 
+class ChangedStatementError(RefusalError):
+    """A site states something else about itself than it did before in the same study."""
+
+
 class StudyClosedError(RefusalError):
     """The site answers nothing more in this study."""
 
@@ -82,6 +87,7 @@ WIRE_CODES: dict[str, type[ConsilienceError]] = {
     "DisclosureError": DisclosureError,
     "FalseCountsError": FalseCountsError,
     "StudyClosedError": StudyClosedError,
+    "ChangedStatementError": ChangedStatementError,
     "OutOfTurnError": OutOfTurnError,
     "AgreementError": secagg.AgreementError,
     "BadSignatureError": secagg.BadSignatureError,
@@ -97,6 +103,7 @@ WIRE_CODES: dict[str, type[ConsilienceError]] = {
     "SmallRosterError": secagg.SmallRosterError,
     "UnpinnedIdentityError": secagg.UnpinnedIdentityError,
     "WeakKeyError": secagg.WeakKeyError,
+    "WrongContractError": secagg.WrongContractError,
     "WrongRunError": secagg.WrongRunError,
 }
 """What a site may give as the cause of a refusal, as it travels. The codes are part of the protocol: a class that is renamed keeps its

@@ -23,6 +23,7 @@ from consilience.citest.question import Question
 from consilience.data.responses import Coded
 from consilience.data.spline import LADDER
 from consilience.data.table import Table
+from consilience.disclosure.census import Census
 from consilience.glm.layout import Ordinal
 from consilience.protocol.errors import (
     DisclosureError,
@@ -51,18 +52,20 @@ MOST_POINTS = 3
 class Guard:
     """One site's rules in one study, and what they need to know.
 
-    ``members`` are the sites of the run under way, ``passed`` the designs that were checked before and need not be again.
+    ``members`` are the sites of the run under way, ``census`` what they state of themselves (None where a study has no such rules),
+    ``table`` what this site answers from, ``passed`` the designs that were checked before and need not be again.
     """
 
     def __init__(self, table: Table, terms: Terms, history: History) -> None:
         self.table, self.terms, self.history = table, terms, history
         self.members: frozenset[bytes] = frozenset()
+        self.census: Census | None = None
         self.passed: set[tuple[object, ...]] = set()
         self._announced: dict[VariableSet, tuple[int, int]] = {}
 
-    def new_run(self, members: frozenset[bytes]) -> None:
+    def new_run(self, members: frozenset[bytes], table: Table, census: Census | None) -> None:
         """Forget what was announced for other sites; remember what was answered."""
-        self.members = members
+        self.members, self.table, self.census = members, table, census
         self._announced.clear()
 
     def is_current(self, version: int) -> None:
@@ -71,11 +74,20 @@ class Guard:
             raise WrongTermsError(f"Messages must be of version {VERSION}; got {version}. Update the older side.")
 
     def hears(self, variables: VariableSet, contributors: int, rows: int) -> None:
-        """Take an announced sum of the survey, unless it cannot be true."""
+        """Take an announced sum of the survey, unless it cannot be true.
+
+        By what the sites state, where they do, it is known who may contribute and who does for certain, and each of them has ``min_rows``
+        rows or none: a server that says three where it is one is found out.
+        """
         self.knows(variables)
         own = self.table.complete(variables).n if self.table.holds(variables) else 0
         others = contributors - (own > 0)
-        if not 0 <= others <= len(self.members) - 1 or rows < own + others:
+        fewest, most, each = 0, len(self.members) - 1, 1
+        if self.census is not None:
+            able = self.census.contributors(variables)
+            certain = sum(self.census.statements[site].whole for site in able)
+            fewest, most, each = certain - (own > 0), len(able) - (own > 0), self.terms.min_rows
+        if not fewest <= others <= most or rows < own + others * each:
             # what this site has is not said: the message goes back to the server
             raise FalseCountsError(
                 f"{contributors} contributors with {rows} rows were announced for {', '.join(variables)}, "
@@ -284,8 +296,24 @@ class Guard:
             members = tuple(sorted(self.members))
             self.history.take(Settled(tuple(test for test, _ in new), tuple(point for _, point in new), members))
 
+    def withheld(self, variables: VariableSet) -> str:
+        """Why no sum is made over a set, not even of rows, by what the sites state of themselves; or the empty string."""
+        return "" if self.census is None else self.census.refusal(variables)
+
+    def may_count(self, variables: VariableSet) -> None:
+        """No sum, not even of rows, over sites that must not be told apart from those of other sums (strict isolation)."""
+        reason = self.withheld(variables)
+        if reason:
+            raise DisclosureError(f"No sum over {', '.join(variables)}: {reason}.")
+
+    def may_vote(self, name: str) -> None:
+        """Spreads are summed once in a study, over all sites that contribute the variable: where that is stated, they are enough."""
+        if self.census is not None and len(self.census.contributors((name,))) < self.terms.min_contributors:
+            raise DisclosureError(f"No sum over {name}: fewer than {self.terms.min_contributors} sites contribute it.")
+
     def allows_sum(self, variables: VariableSet, *, single: bool = False) -> None:
         """No sum over too few sites or rows. ``single``: one term is enough where the study lets a site answer alone."""
+        self.may_count(variables)
         found = self._announced.get(variables)
         if found is None:
             raise DisclosureError(f"A sum over the rows of {', '.join(variables)} needs its counts announced first; there are none.")

@@ -10,7 +10,7 @@ from collections import Counter
 
 import msgspec
 
-__all__ = ["Closed", "Cut", "History", "Places", "Points", "Present", "Record", "Settled", "Units"]
+__all__ = ["Closed", "Cut", "History", "Places", "Points", "Present", "Record", "Settled", "Stated", "Units"]
 
 
 class Points(msgspec.Struct, frozen=True, tag="points"):
@@ -58,7 +58,14 @@ class Settled(msgspec.Struct, frozen=True, tag="settled"):
     members: tuple[bytes, ...]
 
 
-Record = Points | Units | Places | Present | Closed | Cut | Settled
+class Stated(msgspec.Struct, frozen=True, tag="stated"):
+    """What sites (as fingerprints) state of themselves in this study, in the bytes that they signed."""
+
+    sites: tuple[bytes, ...]
+    statements: tuple[bytes, ...]
+
+
+Record = Points | Units | Places | Present | Closed | Cut | Settled | Stated
 
 
 class History:
@@ -80,6 +87,7 @@ class History:
         self.closed = False
         self.cuts: dict[str, bytes] = {}
         self.settled: dict[bytes, dict[bytes, frozenset[bytes]]] = {}
+        self.stated: dict[bytes, bytes] = {}
 
     def take(self, record: Record) -> None:
         """Keep a record, then act on it."""
@@ -106,6 +114,9 @@ class History:
             members = frozenset(record.members)
             for test, point in zip(record.tests, record.points, strict=True):
                 self.settled.setdefault(test, {})[point] = members
+        elif isinstance(record, Stated):
+            # the first stays: what answers rest on, and what every later statement is held against
+            self.stated = dict(zip(record.sites, record.statements, strict=True)) | self.stated
         else:
             self.closed = True
 

@@ -137,9 +137,11 @@ class ResidualProducts(Request, frozen=True, tag="residuals"):
         guard.expands_like(slopes=self.slopes, features=self.features)
         guard.clusters(clustered=self.clustered)
         alone = {question.variables for question in self.alone}
+        summed = {test.sample for test in self.tests}
         for variables in self.samples():
             guard.knows(variables)
-            if variables not in alone:
+            # with the others it is only said which rows a mean was fitted on; what is summed is over the samples of tests
+            if variables not in alone and (variables in summed or not guard.withheld(variables)):
                 guard.allows_sum(variables)
         for question in self.alone:
             guard.allows_alone(question.variables)

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from consilience.data.schema import Schema
+from consilience.disclosure.words import contract_lines
 from consilience.errors import ConsilienceError, StudyError
 from consilience.federation.site.ledger import printable
 from consilience.protocol.framing import decode
@@ -116,7 +117,8 @@ class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             f"conditioning sets {most}; tests go out {'level by level' if s.batching is Batching.LEVELS else 'all together'}",
             f"where decisions contradict each other: {RESOLVED[s.resolve]}",
             *(() if known is None else known.lines()),
-            f"no sum over fewer than {s.min_contributors} sites or {s.min_rows} rows; what one site alone can test: {s.single_site.value}",
+            *contract_lines(self.terms),
+            f"what one site alone can test: {s.single_site.value}",
             f"when a site is gone, {gone}",
             *(f"site {m.name!r}: {fingerprint_text(m.fingerprint)}" for m in self.members),
         ]

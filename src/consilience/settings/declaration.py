@@ -133,15 +133,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     isolation: Annotated[
         Isolation,
         About(
-            "What may be worked out about one site alone by subtracting sums: sums over at least min_rows of its rows (aggregate), or nothing "
-            "(strict).",
+            "What may be worked out about one site alone by subtracting sums: sums over at least min_rows of its rows (aggregate), or "
+            "nothing (strict).",
             Part.TESTS,
         ),
     ] = Isolation.AGGREGATE
     min_cell: Annotated[
         int,
         About(
-            "No level count and no difference of row counts between 1 and this, of a site or of sites alike, can be worked out; 1 for no "
+            "No smaller count of a level's rows at one site can be worked out: the site leaves out rows or values for that; 1 for no "
             "such rule.",
             Part.TESTS,
             ge=1,

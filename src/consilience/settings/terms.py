@@ -43,6 +43,15 @@ class Terms(msgspec.Struct, frozen=True):
     min_cell: int = DEFAULTS.min_cell
 
     @property
+    def shielded(self) -> bool:
+        """True if sites shield their tables and state what they contribute, before anything is summed (:mod:`consilience.disclosure`).
+
+        >>> Terms().shielded, Terms(min_cell=5).shielded, Terms(isolation=Isolation.STRICT).shielded
+        (False, True, True)
+        """
+        return self.min_cell > 1 or self.isolation is Isolation.STRICT
+
+    @property
     def diagnosed(self) -> bool:
         """True if sums on whether models hold are asked for."""
         return self.method is Method.AUTO or (self.method is Method.FEDCI and self.diagnostics)

@@ -22,20 +22,22 @@ from consilience.citest.question import Question
 from consilience.citest.result import CIResult
 from consilience.data.schema import Schema
 from consilience.data.table import Table
+from consilience.disclosure.census import Census, apply
+from consilience.disclosure.shield import shield
 from consilience.federation.exchange.batch import batch, drive
 from consilience.federation.exchange.fisher import fisher_batch
 from consilience.federation.exchange.sums import FitOptions, Sums
 from consilience.federation.federated import FederatedTest
 from consilience.federation.pooled import Pooled
 from consilience.federation.site.own_tests import desk_for
-from consilience.federation.transport.base import Transport
+from consilience.federation.transport.base import Stated, Transport
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import SiteEffects
 from consilience.protocol.catalogue import AnyRequest
 from consilience.protocol.messages import Announced
 from consilience.settings.checks import settings_of
 from consilience.settings.disclosure import Disclosure
-from consilience.settings.terms import terms_of
+from consilience.settings.terms import Terms, terms_of
 
 __all__ = ["ComparedMethod", "Outcome", "ask_sites", "run_methods"]
 
@@ -135,14 +137,23 @@ def ask_sites(frames: Mapping[str, pl.DataFrame], schema: Schema, questions: Seq
     cluster = {"cluster": settings["cluster"]} if settings.get("cluster") else {}
     tables = [Table(frame, schema, name, **cluster) for name, frame in frames.items()]
     datasets = [frozenset(table.names) for table in tables]
-    return FederatedTest(schema, terms, datasets, _Summed(tables)).answer(questions)
+    return FederatedTest(schema, terms, datasets, _Summed(tables, schema, terms)).answer(questions)
 
 
 class _Summed(Transport):
-    """Every desk's answer, added up."""
+    """Every desk's answer, added up, from tables that are shielded as the terms say."""
 
-    def __init__(self, tables: Sequence[Table]) -> None:
+    def __init__(self, tables: Sequence[Table], schema: Schema, terms: Terms) -> None:
+        self._stated: tuple[Stated, ...] = ()
+        if terms.shielded:
+            made = {i.to_bytes(32, "big"): shield(table, terms, terms.min_cell) for i, table in enumerate(tables)}
+            census = Census({site: found.statement for site, found in made.items()}, terms, schema)
+            self._stated = tuple(Stated(str(i), site, found.statement.encoded()) for i, (site, found) in enumerate(made.items()))
+            tables = [apply(found, census, site) for site, found in made.items()]
         self._ask, self._sites = _summed(tables), len(tables)
+
+    def statements(self) -> tuple[Stated, ...]:
+        return self._stated
 
     def ask(self, request: AnyRequest, announced: Sequence[Announced]) -> Floats:
         self.rounds += 1

@@ -28,7 +28,8 @@ from consilience.settings.choices import Dropout, Method
 from consilience.settings.terms import Terms
 from tests.federation.helpers import mixed_clients
 
-CLIENTS = mixed_clients(4, columns="ABCD", missing=0.03)
+# without a rule of their own on rare levels, which sites would hold on to over a network: all transports are on the same terms
+CLIENTS = [cs.Client(c.name, c.frame, min_cell=1) for c in mixed_clients(4, columns="ABCD", missing=0.03)]
 SCHEMA = unite({c.name: c.declarations for c in CLIENTS})
 DATASETS = [frozenset(c.declarations) for c in CLIENTS]
 MEMBERS = {c.name: c.identity.fingerprint for c in CLIENTS}

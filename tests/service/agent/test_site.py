@@ -125,7 +125,10 @@ def test_a_rehearsal_lists_what_would_leave_and_leaves_no_trace(tmp_path: Path) 
     before = CLIENTS[0].record.entries
     ledger = rehearse(CLIENTS[0], study)
     assert ledger.totals()["messages"] >= 2
-    assert all(entry.masked_with == 2 for entry in ledger.entries)
+    stated, *rest = ledger.entries
+    assert "in the open" in stated.what
+    assert rest
+    assert all(entry.masked_with == 2 for entry in rest)
     assert CLIENTS[0].record.entries == before
     with pytest.raises(errors.StudyError, match="no schema"):
         rehearse(CLIENTS[0], {**study, "variables": None})

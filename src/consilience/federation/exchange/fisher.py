@@ -22,12 +22,14 @@ def fisher_batch(questions: Sequence[Question], sums: Sums, progress: Progress |
     A site may have the rows and still not be able to test, so that a sum would have fewer terms than rows suggest.
     """
     limits, options, schema = sums.options.disclosure, sums.options, sums.schema
-    new = tuple(dict.fromkeys(q.variables for q in questions if q.variables not in sums.counts))
+    reasons = {q: sums.withheld(q.variables) for q in questions}
+    new = tuple(dict.fromkeys(q.variables for q in questions if q.variables not in sums.counts and not reasons[q]))
     if new:
         survey = Survey(new)
         sums.counts |= survey.read((yield survey), schema).counts
     sums.runs += 1
-    reasons = {q: limits.refusal(*sums.counts[q.variables]) if sums.rows(q.variables) else "no site has rows for it" for q in questions}
+    open_ = [q for q in reasons if not reasons[q]]
+    reasons |= {q: limits.refusal(*sums.counts[q.variables]) if sums.rows(q.variables) else "no site has rows for it" for q in open_}
     able: dict[Question, tuple[int, int]] = {}
     asked = tuple(q for q in reasons if not reasons[q])
     if asked:

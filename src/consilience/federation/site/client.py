@@ -68,7 +68,8 @@ class Client:
     identity
         The site's long-term key, which others pin. By default a new one.
     min_cell
-        Levels with fewer rows than this are called rare.
+        Levels with fewer rows than this are called rare; over a network, no count of a level below it can be worked out, whatever the
+        study's own ``min_cell`` is.
     rare_levels
         ``"warn"`` shows rare levels in :attr:`variables`; ``"refuse"`` makes them an error.
 
@@ -336,6 +337,7 @@ class Client:
         history: History | None = None,
         ledger: Ledger | None = None,
         state: SiteState | None = None,
+        contract: bytes = b"",
     ) -> SiteHalf:
         """Take part in a study. The data are encoded over its schema; columns outside it are left alone.
 
@@ -353,6 +355,8 @@ class Client:
             Records that outlive the process; by default they are the client's own.
         state
             Where the site stands if it is reached over a network; in process it has consented by joining.
+        contract
+            The digest of what the owner agreed to, which this site's keys are bound to; by default that of terms and variables.
 
         Returns
         -------
@@ -374,7 +378,9 @@ class Client:
                 way = Remedy(Step.KIND, name, schema[name].kind.value)
                 raise error_of(KindConflictError, Finding("kind-conflict", Grade.REFUSED, words, (name,), (self.name,), (way,)))
         record = self.record if ledger is None else ledger
-        return SiteHalf(self.name, self._encoded(schema, terms.cluster), terms, self.identity, record, study, members, history, state)
+        least = self.min_cell if terms.network else 1  # in one program the study's rule is the only one: all rows are in one memory
+        agreed = (terms, self.identity, record, study, members, history, state)
+        return SiteHalf(self.name, self._encoded(schema, terms.cluster), *agreed, contract=contract, min_cell=least)
 
     def _encoded(self, schema: Schema, cluster: str | None) -> Table:
         """The data over a schema; those of the last study, while it lives, if it had the same one and the same clusters."""

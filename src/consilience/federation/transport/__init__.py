@@ -8,7 +8,7 @@ journal  any transport, with every sum written down before it is used, so that a
 ======== ==================================================================================================
 """
 
-from consilience.federation.transport.base import Transport
+from consilience.federation.transport.base import Stated, Transport
 from consilience.federation.transport.journal import Journal, JournalEntry, Journalled, ListJournal
 from consilience.federation.transport.local import LocalTransport
 from consilience.federation.transport.remote import Links, Lost, RemoteTransport
@@ -22,5 +22,6 @@ __all__ = [
     "LocalTransport",
     "Lost",
     "RemoteTransport",
+    "Stated",
     "Transport",
 ]

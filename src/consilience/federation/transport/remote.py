@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from consilience.data.schema import Schema
 from consilience.errors import ProtocolError
 from consilience.federation.errors import ClientGoneError
-from consilience.federation.transport.base import Transport
+from consilience.federation.transport.base import Stated, Transport
 from consilience.glm.kernel import Floats
 from consilience.protocol import framing
 from consilience.protocol.catalogue import AnyRequest
@@ -32,6 +32,7 @@ from consilience.protocol.messages import (
 )
 from consilience.protocol.states import replies_to
 from consilience.secagg import RingVector, Roster, SignedKey, decode, fingerprint_text, total
+from consilience.secagg.context import MAX_STATEMENT_BYTES
 from consilience.secagg.ring import WORD_BYTES
 
 __all__ = ["Links", "Lost", "RemoteTransport"]
@@ -84,6 +85,7 @@ class RemoteTransport(Transport):
         self._run: tuple[bytes, bytes] | None = None
         self._next_round = 0
         self._told: set[tuple[str, ...]] = set()
+        self._stated: tuple[Stated, ...] = ()
         self._begun = begun or (lambda _run, _names: None)
 
     @property
@@ -95,6 +97,15 @@ class RemoteTransport(Transport):
         """Go on without a site, under fresh keys."""
         del self._members[client]
         self._run = None
+
+    def statements(self) -> tuple[Stated, ...]:
+        """What the sites state of themselves."""
+        lost = ""
+        for _ in range(MOST_ATTEMPTS):
+            lost = "" if self._run is not None else self._open_run()
+            if not lost:
+                return self._stated
+        raise ClientGoneError(lost)
 
     def ask(self, request: AnyRequest, announced: Sequence[Announced]) -> Floats:
         """One round, all sites at once."""
@@ -154,17 +165,18 @@ class RemoteTransport(Transport):
         """Exchange keys under a new run id; the name of a site that was lost meanwhile, or the empty string."""
         self._links.gather(self.names)
         run = secrets.token_bytes(16)
-        keys: list[SignedKey] = []
-        for name, reply in self._links.call(dict.fromkeys(self._members, KeyAsk(run)), 4096).items():
+        keys: dict[str, SignedKey] = {}
+        for name, reply in self._links.call(dict.fromkeys(self._members, KeyAsk(run)), 4096 + MAX_STATEMENT_BYTES).items():
             if self._is_lost(name, reply, KeyAsk):
                 return name
             assert isinstance(reply, KeyOffer)
-            keys.append(self._key_of(name, reply))
-        message = KeySet(run, tuple(KeyOffer(key.run_id, key.identity, key.x25519, key.signature) for key in keys))
+            keys[name] = self._key_of(name, reply)
+        message = KeySet(run, tuple(KeyOffer.of(key) for key in keys.values()))
         for name, reply in self._links.call(dict.fromkeys(self._members, message), 4096).items():
             if self._is_lost(name, reply, KeySet):
                 return name
-        digest = Roster(run, [key.fingerprint for key in keys]).digest
+        digest = Roster(run, [key.fingerprint for key in keys.values()]).digest
+        self._stated = tuple(Stated(name, key.fingerprint, key.statement) for name, key in keys.items())
         self._run, self._next_round, self._told = (run, digest), 0, set()
         self._begun(run, self.names)
         return ""

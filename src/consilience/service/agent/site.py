@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from consilience.data.finding import Asker, Grade
+from consilience.disclosure.words import site_lines
 from consilience.errors import (
     ConsilienceError,
     DataError,
@@ -67,6 +68,11 @@ PLAN_CHANGED = (
 MISFIT = "The site's data do not fit the study's schema."
 BARRED = "The site's data did not fit an earlier contract of this study, and its owner has not allowed another."
 """What the study's owner is told; neither says anything about the contract that is proposed."""
+
+
+def _disclosed(half: SiteHalf) -> list[str]:
+    """What can be worked out about this site, and what it leaves out and says for that, before its owner agrees."""
+    return [printable(line) for line in site_lines(half.shielded, half.terms, half.min_cell)]
 
 
 def _nobody(_lines: list[str], _warnings: list[str]) -> bool:
@@ -191,7 +197,7 @@ class Site:
         plan, agreed = PlanRecord.of(self._client.plan), self._folder.plan
         recalled = self._recall(contract)
         if self._accepted is None or plan.digest != agreed.digest or recalled.again:
-            decision = self._agreed(contract, plan_changed=self._accepted is not None and plan.digest != agreed.digest)
+            decision = self._agreed(contract, half, plan_changed=self._accepted is not None and plan.digest != agreed.digest)
             if not decision.yes:
                 self.failure = RefusalError(decision.why)
                 return self._declines("The site's owner does not agree to the study's settings.")
@@ -205,13 +211,13 @@ class Site:
             self.state.moves(Proposal, Standing.CLOSED if half.closed else Standing.CONSENTED)
         return Consent(contract.digest, self._client.identity.sign(consent_context(contract.study, contract.digest)))
 
-    def _agreed(self, contract: Contract, *, plan_changed: bool) -> Decision:
+    def _agreed(self, contract: Contract, half: SiteHalf, *, plan_changed: bool) -> Decision:
         """Ask, and write down that the site takes part. Then look again: another process of this home may have done so at the same time,
         for a study that can be subtracted from this one, and of the two at least the later sees both.
         """
         recalled = self._recall(contract)
         while True:
-            decision = self._decide(self._asked(contract, recalled, plan_changed=plan_changed))
+            decision = self._decide(self._asked(contract, half, recalled, plan_changed=plan_changed))
             if not decision.yes:
                 if self._accepted is None and recalled.written:
                     recalled.past.add(Over(contract=contract.digest.hex()))
@@ -221,9 +227,10 @@ class Site:
             if recalled.names <= named:
                 return decision
 
-    def _asked(self, contract: Contract, recalled: Recalled, *, plan_changed: bool) -> Asked:
+    def _asked(self, contract: Contract, half: SiteHalf, recalled: Recalled, *, plan_changed: bool) -> Asked:
         """All that the owner is shown of a contract, and all that whoever decides must know."""
-        lines = [*contract.lines(), f"the contract's digest: {contract.digest.hex()}", *self._plan_lines(contract)]
+        digest = f"the contract's digest: {contract.digest.hex()}"
+        lines = [*contract.lines(), digest, *self._plan_lines(contract), *_disclosed(half)]
         warnings = [*warnings_of(contract), *self._own_warnings(contract), *recalled.warnings, *([PLAN_CHANGED] if plan_changed else [])]
         return Asked(contract, self._joined.site, lines, warnings, recalled.subtractions)
 
@@ -283,6 +290,7 @@ class Site:
             history=self._folder.history(),
             ledger=self._open_ledger(),
             state=self.state,
+            contract=contract.digest,
         )
 
     def _check(self, contract: Contract) -> None:

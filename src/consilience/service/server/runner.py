@@ -150,6 +150,10 @@ class StoredTest(CITest):
         """What has left each site, as the server counts it; a site's own ledger says it in words."""
         return self._sent()
 
+    def withheld(self) -> tuple[str, ...]:
+        """What the study's rules kept out of its sums."""
+        return self._inner.withheld()
+
     def _tick(self, done: int, total: int, progress: Progress | None) -> None:
         self._check(done, total)
         if progress is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -143,13 +143,24 @@ def smaller(client: cs.Client, columns: list[str]) -> cs.Client:
     return cs.Client(client.name, client.frame.select(columns), identity=client.identity)
 
 
-def test_a_site_whose_table_has_changed_says_nothing_more_in_the_study() -> None:
-    clients, history = mixed_clients(2), History()
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda frame: frame.select("A", "B"),
+        lambda frame: frame.with_columns(A=pl.when(pl.int_range(pl.len()) == 7).then(pl.col("A") + 1e-9).otherwise("A")),
+        lambda frame: frame.head(39),
+    ],
+    ids=["another statement", "one value", "one row fewer"],
+)
+def test_a_site_whose_table_has_changed_says_nothing_more_in_the_study(change: Callable[[pl.DataFrame], pl.DataFrame]) -> None:
+    clients, history = mixed_clients(2, columns="ABC"), History()
     wire = Wire(clients, min_cell=5)
     first = clients[0].join("study", wire.schema, wire.terms, wire.members, history=history)
     first.enter(b"run 1", [first.offer(b"run 1"), wire.participants[1].offer(b"run 1")])
     assert set(history.stated) == set(wire.members)
-    changed = smaller(clients[0], ["A", "B"])
+    same = cs.Client(clients[0].name, clients[0].frame.sample(fraction=1.0, shuffle=True, seed=1), identity=clients[0].identity)
+    same.join("study", wire.schema, wire.terms, wire.members, history=history).offer(b"run 2")  # the order of rows says nothing
+    changed = cs.Client(clients[0].name, change(clients[0].frame), identity=clients[0].identity)
     again = changed.join("study", wire.schema, wire.terms, wire.members, history=history)
     with refused(changed, errors.ChangedStatementError) as caught:
         again.offer(b"run 2")

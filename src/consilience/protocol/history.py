@@ -59,10 +59,13 @@ class Settled(msgspec.Struct, frozen=True, tag="settled"):
 
 
 class Stated(msgspec.Struct, frozen=True, tag="stated"):
-    """What sites (as fingerprints) state of themselves in this study, in the bytes that they signed."""
+    """What sites (as fingerprints) state of themselves in this study, in the bytes that they signed; and the rows (as a digest) from which
+    this site answers, which is for its own memory and never sent.
+    """
 
     sites: tuple[bytes, ...]
     statements: tuple[bytes, ...]
+    held: bytes
 
 
 Record = Points | Units | Places | Present | Closed | Cut | Settled | Stated
@@ -88,6 +91,7 @@ class History:
         self.cuts: dict[str, bytes] = {}
         self.settled: dict[bytes, dict[bytes, frozenset[bytes]]] = {}
         self.stated: dict[bytes, bytes] = {}
+        self.held = b""
 
     def take(self, record: Record) -> None:
         """Keep a record, then act on it."""
@@ -117,6 +121,7 @@ class History:
         elif isinstance(record, Stated):
             # the first stays: what answers rest on, and what every later statement is held against
             self.stated = dict(zip(record.sites, record.statements, strict=True)) | self.stated
+            self.held = self.held or record.held
         else:
             self.closed = True
 

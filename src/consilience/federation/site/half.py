@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 
 import msgspec
@@ -147,11 +148,7 @@ class SiteHalf:
             self._state.check(KeyAsk)
             if run in self._runs:
                 raise WrongRosterError("A run's id may be used once; begin a run with a new one.")
-            if self._history.stated.get(self.fingerprint, self._statement) != self._statement:
-                raise ChangedStatementError(
-                    "The table of this site is not what it was when the study began: it would state something else about itself, and what "
-                    "has been summed of it could be told apart from what is summed now. Use the same table, or take part in a new study."
-                )
+            self._holds_what_it_held()
         except ConsilienceError as error:
             self._write(run, 0, "a key for a run", 0, 0, 0, error)
             raise
@@ -162,6 +159,21 @@ class SiteHalf:
         self._key, self._run = RunKey.generate(self.identity, run, self._binding, self._statement), None
         self._state.moves(KeyAsk)
         return self._key.signed
+
+    def _holds_what_it_held(self) -> None:
+        """Where there are rules on disclosure: the same rows in a whole study, since sums before and after would differ by the others."""
+        if not self.terms.shielded:
+            return
+        stated, held = self._history.stated.get(self.fingerprint, self._statement), self._history.held
+        if stated != self._statement or (held and held != self._held):
+            raise ChangedStatementError(
+                "The table of this site is not what it was when the study began: sums that were made of it would differ from those that "
+                "are made now by the rows that have changed. Use the same table, or take part in a new study."
+            )
+
+    @cached_property
+    def _held(self) -> bytes:
+        return self.shielded.digest()
 
     def enter(self, run: bytes, keys: Iterable[SignedKey]) -> None:
         """Take the keys of all sites of a run, this one's included, and derive a secret with each other.
@@ -223,7 +235,7 @@ class SiteHalf:
                 raise OutsideSchemaError(f"{error} It came from {fingerprint_text(key.fingerprint)}; nothing is sent.") from None
         census = Census(stated, self.terms, schema)
         if new:  # on disk before anything rests on it
-            self._history.take(Stated(tuple(new), tuple(new.values())))
+            self._history.take(Stated(tuple(new), tuple(new.values()), self._held))
         return census
 
     def _check_members(self, present: frozenset[bytes]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -233,6 +233,31 @@ def deviation(part: Part) -> Floats:
     values, vectors = np.linalg.eigh(part.gram)
     assert abs(values[0]) < 1e-6 * values[-1], "not one row"
     return np.sqrt(values[-1]) * vectors[:, -1]
+
+
+def two_sites_apart(part: Part, name: str) -> list[tuple[list[int], list[int]]]:
+    """Level counts of two sites, from their sum: every pair of tables of whole numbers that fits the centred cross-products.
+
+    For each level the sum holds c₁ + c₂ and, centred at the sites, c₁²/n₁ + c₂²/n₂; for each two levels c₁d₁/n₁ + c₂d₂/n₂. With n₁ + n₂
+    known, three levels are three equations for n₁ and two counts, all of them whole. (The first level's follow from the others'.)
+    """
+    found = list[tuple[list[int], list[int]]]()
+    total, gram = part.levels[name][1:], part.over((name,)).gram
+    squares = np.diag(total) - gram  # Σ over sites of c d / n
+    for first in range(1, part.rows // 2 + 1):
+        second = part.rows - first
+        options = list[list[int]]()
+        for level, both in enumerate(total.tolist()):
+            roots = np.roots([1 / first + 1 / second, -2 * both / second, both**2 / second - squares[level, level]])
+            near = {round(r.real) for r in roots.tolist() if abs(r - round(r.real)) < 1e-5}
+            options.append(sorted(c for c in near if 0 <= c <= min(both, first) and both - c <= second))
+        for chosen in product(*options):
+            here, there = np.array(chosen), total - np.array(chosen)
+            if np.allclose(np.outer(here, here) / first + np.outer(there, there) / second, squares, atol=1e-6):
+                ends = (first - int(here.sum()), second - round(float(there.sum())))
+                if min(ends) >= 0:
+                    found.append(([ends[0], *here.tolist()], [ends[1], *np.rint(there).astype(int).tolist()]))
+    return found
 
 
 def own(frame: pl.DataFrame, schema: Schema, variables: Variables) -> Part:

@@ -61,7 +61,7 @@ def test_without_rules_a_restart_subtracts_the_lost_site() -> None:
 
 
 def test_in_aggregate_a_restart_subtracts_a_site_without_rare_levels_as_announced() -> None:
-    """Where a study may restart, every site is a type of its own: it keeps no level by another site's rows."""
+    """No site keeps a level by the rows of another, which may vanish or be left out."""
     record = with_a_loss(THREE, AGGREGATE, "c")
     found = alone(record.sums(), whole(THREE), "c", ("C", "X", "Z"))
     assert found is not None, "the consent announces it"
@@ -126,21 +126,15 @@ def test_without_rules_the_same_study_without_a_site_gives_that_site() -> None:
     assert_same(found, own(THREE["c"], schema, ASKED))
 
 
-def test_where_sites_may_be_lost_another_study_says_no_more_than_a_restart() -> None:
-    """Nothing remembers in one program. What comes out was prepared for it: no rare level of c's own, at least ``min_rows`` rows."""
-    sums, schema = again_without(THREE, {**AGGREGATE, **RESTART}, "c")
-    found = alone(sums, whole(THREE), "c", ASKED)
-    assert found is not None
-    assert_same(found, own(THREE["c"].filter(pl.col("C") != "r"), schema, ASKED))
-
-
-@pytest.mark.parametrize("rules", [AGGREGATE, STRICT], ids=["aggregate", "strict"])
-def test_in_one_program_nothing_remembers_that_there_was_another_study(rules: dict[str, Any]) -> None:
-    """What remains, and why a site's home over a network remembers its studies: the difference is c, rare levels and all."""
+@pytest.mark.parametrize("rules", [AGGREGATE, {**AGGREGATE, **RESTART}, STRICT], ids=["aggregate", "restart", "strict"])
+def test_with_rules_it_gives_that_site_without_its_rare_levels(rules: dict[str, Any]) -> None:
+    """In one program nothing remembers that there was another study; over a network a site's home does, and asks. What comes out was
+    prepared for it by c alone, whatever others have: no rare level, at least ``min_rows`` rows.
+    """
     sums, schema = again_without(THREE, rules, "c")
     found = alone(sums, whole(THREE), "c", ASKED)
     assert found is not None
-    assert_same(found, own(THREE["c"], schema, ASKED))
+    assert_same(found, own(THREE["c"].filter(pl.col("C") != "r"), schema, ASKED))
 
 
 def test_in_one_program_two_studies_with_other_variables_tell_a_row_that_one_of_them_leaves_out() -> None:

@@ -84,7 +84,7 @@ def test_in_strict_they_give_no_site() -> None:
     assert all(len(reason) > 20 for reason in results.filter(~pl.col("informative"))["reason"])
 
 
-def test_a_site_with_too_few_rows_of_its_own_type_sits_out() -> None:
+def test_a_site_with_too_few_rows_sits_out() -> None:
     """Its sums would come out, and are over fewer rows than any sum may be."""
     frames = {**THIRD_LACKS_Z, "c": table(3, {"p": 5, "q": 2}, "CX")}
     without = alone(studied(frames, OFF).sums(), knowledge_of(frames), "c", ("C", "X"))

@@ -5,13 +5,13 @@ refused, as often as it likes, with every subset of sites where the study restar
 
 *Why atoms.* A sum over a set R takes the rows of each contributor that are complete on R. Over all sets R that are answered, and that
 hold the variables S, every row has a vector of zeros and ones: in which sums it is. A combination of sums gives rows with the same vector
-the same weight. So nothing that is derived tells the rows of one *atom* (the same vector at the same site, or at sites that are always
-together) from each other; and if every atom has enough rows and enough rows of each of its levels, so has whatever is derived.
+the same weight. So nothing that is derived tells the rows of one *atom* (the same vector at the same site) from each other; and if every
+atom has enough rows, and enough rows of each of its levels, so has whatever is derived. That holds at each site by itself, so that it does
+not matter who else is in a sum, vanishes from it, or tells the server what is his.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -87,22 +87,16 @@ def chosen(table: Table, variables: tuple[str, ...]) -> np.ndarray[Any, np.dtype
     return mask
 
 
-def atoms(study: Study, held: tuple[str, ...]) -> dict[tuple[object, ...], dict[bytes, np.ndarray[Any, Any]]]:
-    """Rows by the sums that they are in, of all that hold ``held``: by site, where it is told apart from others."""
+def atoms(study: Study, held: tuple[str, ...]) -> list[tuple[Table, np.ndarray[Any, Any]]]:
+    """The rows of each site by the sums that they are in, of all that hold ``held``."""
     asked = [r for r in study.answered if set(held) <= set(r)]
-    found: dict[tuple[object, ...], dict[bytes, np.ndarray[Any, Any]]] = defaultdict(dict)
-    for site, table in study.tables.items():
+    found = list[tuple[Table, np.ndarray[Any, Any]]]()
+    for table in study.tables.values():
         if not table.n_rows or not table.holds(held):
             continue
-        vectors = np.array([chosen(table, r) if table.holds(r) else np.zeros(table.n_rows, dtype=bool) for r in asked]).reshape(
-            len(asked), -1
-        )
-        distinct, which = np.unique(vectors, axis=1, return_inverse=True)
-        # a site with several patterns is told apart from the others by its means; so is every site where one may be lost
-        apart = distinct.shape[1] > 1 or study.terms.on_dropout is Dropout.RESTART
-        for k in range(distinct.shape[1]):
-            if distinct[:, k].any():
-                found[(*distinct[:, k].tolist(), site if apart else b"")][site] = np.flatnonzero(which.ravel() == k)
+        vectors = np.array([chosen(table, r) if table.holds(r) else np.zeros(table.n_rows, dtype=bool) for r in asked])
+        distinct, which = np.unique(vectors.reshape(len(asked), -1), axis=1, return_inverse=True)
+        found += [(table, np.flatnonzero(which.ravel() == k)) for k in range(distinct.shape[1]) if distinct[:, k].any()]
     return found
 
 
@@ -110,17 +104,12 @@ def faults(study: Study) -> list[str]:
     """Atoms that break a rule, in words."""
     said = list[str]()
     for held in study.answered:
-        for where in atoms(study, held).values():
-            rows = sum(len(index) for index in where.values())
-            if rows < study.terms.min_rows:
-                said.append(f"{held}: {rows} rows")
+        for table, rows in atoms(study, held):
+            if len(rows) < study.terms.min_rows:
+                said.append(f"{held}: {len(rows)} rows")
             for name in (v for v in held if SCHEMA[v].levels):
-                counts = sum(
-                    np.bincount(study.tables[site].codes[name][index], minlength=len(SCHEMA[name].levels)) for site, index in where.items()
-                )
-                said += [
-                    f"{held}: {count} rows with a level of {name}" for count in np.atleast_1d(counts) if 0 < count < study.terms.min_cell
-                ]
+                counts = np.bincount(table.codes[name][rows])
+                said += [f"{held}: {count} rows with a level of {name}" for count in counts if 0 < count < study.terms.min_cell]
     return said
 
 
@@ -150,7 +139,7 @@ def test_nothing_is_derivable_beyond_the_announced() -> None:
         strict = study.terms.isolation is Isolation.STRICT
         found = about_few(study, study.terms.min_contributors) if strict else []
         found += faults(study)
-        if strict and any(len(np.unique(chosen(t, s))) > 1 for t in study.tables.values() for s in SETS if t.n_rows and t.holds(s)):
+        if strict and any(len({chosen(t, s).tobytes() for s in SETS if t.holds(s)}) > 1 for t in study.tables.values() if t.n_rows):
             found.append("a site is not whole")
         broken += [f"seed {seed}: {words}" for words in found]
     assert broken == []

@@ -11,8 +11,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.disclosure.derivation import Released, alone, assert_same, fewest, knowledge_of, own
-from tests.disclosure.scenes import AGGREGATE, MIN_CELL, MIN_ROWS, STRICT, studied, table
+from consilience.protocol.messages import Announced
+from consilience.protocol.products import Products
+from tests.disclosure.derivation import Released, alone, assert_same, fewest, knowledge_of, own, too_small, two_sites_apart
+from tests.disclosure.scenes import AGGREGATE, MIN_CELL, MIN_ROWS, STRICT, serve, studied, table
 
 both = pytest.mark.parametrize("rules", [AGGREGATE, STRICT], ids=["aggregate", "strict"])
 THREE = {"a": table(1), "b": table(2), "c": table(3)}
@@ -91,18 +93,34 @@ def test_in_aggregate_cells_of_two_variables_at_one_site_come_out() -> None:
     assert alone(strict.sums(), knowledge_of(TWO_WAY), "c", ("C", "D")) is None
 
 
+UNLIKE = {"a": table(1, {"p": 40, "q": 33, "r": 12}), "b": table(2, {"p": 21, "q": 9, "r": 17})}
+
+
+@both
+def test_whole_numbers_tell_two_sites_apart(rules: dict[str, Any]) -> None:
+    """What no linear algebra sees: counts are whole, and cross-products that are centred at each site have their squares, over n, in them.
+
+    So a sum over two sites is not one thing. With three sites there are more unknowns than equations of this kind, but not for ever: each
+    further discrete variable brings more. This is why no site relies on another for its rare levels.
+    """
+    record = studied(UNLIKE, rules)
+    part = next(r.part.over(("C",)) for r in record.sums() if "C" in r.variables)
+    found = two_sites_apart(part, "C")
+    assert found in ([([21, 9, 17], [40, 33, 12])], [([40, 33, 12], [21, 9, 17])])
+
+
 COLLUDING = {"a": table(1), "b": table(2, {"p": 30, "q": 28, "r": 2}), "c": table(3, columns="CX"), "d": table(4, columns="CX")}
 
 
 def test_a_site_that_colludes_takes_itself_away() -> None:
-    """All but one of the sites of a type are enough, not all but one of the study: of {a, b} one tells the other's rare level."""
+    """All but one of those that are always in a sum together are enough, not all but one of the study. What is left was shielded for it."""
     record = studied(COLLUDING, AGGREGATE)
     known = knowledge_of(COLLUDING)
     told = own(COLLUDING["a"], record.schema, ("C", "X", "Z"))
     sums = [*record.sums(), Released(frozenset("a"), ("C", "X", "Z"), told)]
     found = alone(sums, known, "b", ("C", "X", "Z"))
     assert found is not None
-    assert_same(found, own(COLLUDING["b"], record.schema, ("C", "X", "Z")))
+    assert_same(found, own(COLLUDING["b"].filter(pl.col("C") != "r"), record.schema, ("C", "X", "Z")))
 
 
 def test_in_strict_as_many_sites_must_collude_as_are_agreed_less_one() -> None:
@@ -113,3 +131,23 @@ def test_in_strict_as_many_sites_must_collude_as_are_agreed_less_one() -> None:
     told = [Released(frozenset({site}), ("C", "X", "Z"), own(frames[site], record.schema, ("C", "X", "Z"))) for site in ("s0", "s1")]
     assert alone([*record.sums(), told[0]], known, "s2", ("C", "X")) is None
     assert alone([*record.sums(), *told], known, "s2", ("C", "X", "Z")) is not None
+
+
+HALF, OTHER = {"p": 20, "q": 15, "r": 6}, {"p": 20, "q": 15, "r": 6}
+NEVER_BOTH = {site: table(k, columns="CXW", lacking={"X": HALF, "W": OTHER}) for k, site in enumerate("abc")} | {
+    "d": table(4, columns="CXW")
+}
+"""a, b and c have X in half of their rows and W in the other half: they contribute both, and no row with both."""
+
+
+def test_in_aggregate_a_lie_about_sites_with_gaps_is_not_seen() -> None:
+    """Statements say which variables a site has, not which of them together. What comes out is d's, over many rows, shielded for it.
+
+    A server that does not lie has one contributor here, and makes no sum. In strict all sites are whole, and their statements say it all.
+    """
+    asked = ("C", "W", "X")
+    server, record = serve(NEVER_BOTH, AGGREGATE)
+    server._transport.ask(Products((asked,), {}), [Announced(asked, 3, 300)])
+    (found,) = (r.part for r in record.sums())
+    assert_same(found, own(NEVER_BOTH["d"], record.schema, asked))
+    assert not too_small(found, MIN_ROWS, MIN_CELL)

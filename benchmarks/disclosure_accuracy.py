@@ -42,8 +42,8 @@ STRICT = {"isolation": "strict", "single_site": "refuse", "on_dropout": "stop", 
 RULES: dict[str, dict[str, Any]] = {
     "no rules": {"on_dropout": "stop", "min_cell": 1},
     "aggregate, 5 rows a level": {"isolation": "aggregate", "on_dropout": "stop", "min_cell": 5},
-    "the same, restarts allowed": {"isolation": "aggregate", "on_dropout": "restart", "min_cell": 5},
     "strict, 5 rows a level": STRICT,
+    "no rules, 3 contributors": {"on_dropout": "stop", "min_cell": 1, "single_site": "refuse", "min_contributors": 3},
     "strict, 3 contributors": STRICT | {"min_contributors": 3},
 }
 NONE = next(iter(RULES))

@@ -7,7 +7,7 @@ unmasked answer. Everything here works with the public entry points and a record
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any, NamedTuple
@@ -235,29 +235,56 @@ def deviation(part: Part) -> Floats:
     return np.sqrt(values[-1]) * vectors[:, -1]
 
 
-def two_sites_apart(part: Part, name: str) -> list[tuple[list[int], list[int]]]:
-    """Level counts of two sites, from their sum: every pair of tables of whole numbers that fits the centred cross-products.
+def sites_apart(part: Part, name: str, sites: int) -> list[list[list[int]]]:
+    """Level counts of each of several sites, from their sum: all tables of whole numbers that fit the centred cross-products.
 
-    For each level the sum holds c₁ + c₂ and, centred at the sites, c₁²/n₁ + c₂²/n₂; for each two levels c₁d₁/n₁ + c₂d₂/n₂. With n₁ + n₂
-    known, three levels are three equations for n₁ and two counts, all of them whole. (The first level's follow from the others'.)
+    For each level the sum holds Σ c and, centred at the sites, Σ c²/n; for each two levels Σ cd/n. Every n is tried, and for every level
+    all counts but the last two sites', which follow from a quadratic equation: hardly any are whole. (The first level's follow from the
+    others'.) Sites come by their rows; which is which is not said.
     """
-    found = list[tuple[list[int], list[int]]]()
     total, gram = part.levels[name][1:], part.over((name,)).gram
     squares = np.diag(total) - gram  # Σ over sites of c d / n
-    for first in range(1, part.rows // 2 + 1):
-        second = part.rows - first
-        options = list[list[int]]()
-        for level, both in enumerate(total.tolist()):
-            roots = np.roots([1 / first + 1 / second, -2 * both / second, both**2 / second - squares[level, level]])
-            near = {round(r.real) for r in roots.tolist() if abs(r - round(r.real)) < 1e-5}
-            options.append(sorted(c for c in near if 0 <= c <= min(both, first) and both - c <= second))
-        for chosen in product(*options):
-            here, there = np.array(chosen), total - np.array(chosen)
-            if np.allclose(np.outer(here, here) / first + np.outer(there, there) / second, squares, atol=1e-6):
-                ends = (first - int(here.sum()), second - round(float(there.sum())))
-                if min(ends) >= 0:
-                    found.append(([ends[0], *here.tolist()], [ends[1], *np.rint(there).astype(int).tolist()]))
+    found = list[list[list[int]]]()
+    for rows in _parts(part.rows, sites):
+        options = list[list[tuple[int, ...]]]()
+        for level, count in enumerate(np.rint(total).astype(int).tolist()):
+            options.append(_whole(count, squares[level, level], rows))
+            if not options[-1]:
+                break
+        else:
+            for chosen in product(*options):
+                counts, sizes = np.array(chosen).T, np.array(rows)
+                first = sizes - counts.sum(axis=1)
+                if (first >= 0).all() and np.allclose((counts / sizes[:, None]).T @ counts, squares, atol=1e-6):
+                    found.append(np.column_stack([first, counts]).tolist())
     return found
+
+
+def _parts(n: int, sites: int, least: int = 10) -> Iterator[tuple[int, ...]]:
+    """Ways to write n as that many numbers in ascending order."""
+    if sites == 1:
+        yield (n,)
+        return
+    for first in range(least, n // sites + 1):
+        yield from ((first, *rest) for rest in _parts(n - first, sites - 1, first))
+
+
+def _whole(count: int, square: float, rows: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Whole numbers c of that sum, with Σ c²/n as given."""
+    *free, last, end = rows
+    grid = np.meshgrid(*[np.arange(min(n, count) + 1) for n in free], indexing="ij") if free else [np.zeros(1)]
+    left = count - sum(grid)
+    rest = square - sum(c**2 / n for c, n in zip(grid, free, strict=False))
+    a, b, c = 1 / last + 1 / end, -2 * left / end, left**2 / end - rest
+    root = np.sqrt(np.maximum(b**2 - 4 * a * c, 0.0))
+    found = set[tuple[int, ...]]()
+    for sign in (-1.0, 1.0):
+        x = (-b + sign * root) / (2 * a)
+        near = (np.abs(x - np.rint(x)) < 1e-6) & (np.abs(a * x**2 + b * x + c) < 1e-6) & (x > -0.5) & (left - x > -0.5)
+        for at in zip(*np.nonzero(near), strict=True):
+            some = [int(g[at]) for g in grid[: len(free)]]
+            found.add((*some, round(float(x[at])), round(float((left - x)[at]))))
+    return sorted(found)
 
 
 def own(frame: pl.DataFrame, schema: Schema, variables: Variables) -> Part:

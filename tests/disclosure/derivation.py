@@ -20,9 +20,11 @@ from consilience.data.design import column_names
 from consilience.data.schema import Schema
 from consilience.glm.kernel import Floats
 from consilience.protocol.local_tests import LocalTests
+from consilience.protocol.mean_products import MeanProducts
 from consilience.protocol.messages import Announced
 from consilience.protocol.products import Products
 from consilience.protocol.request import Request
+from consilience.protocol.residual_products import ResidualProducts
 from consilience.protocol.survey import Survey
 
 Variables = tuple[str, ...]
@@ -63,6 +65,13 @@ class Record:
                     unit = np.array([2.0 ** request.exponents.get(name, 0) for name, _ in names])
                     part = Part(self.schema, variables, read.n, dict(read.levels), read.gram * np.outer(unit, unit))
                     found.append(Released(sites, variables, part))
+        return found
+
+    def asked(self) -> set[tuple[frozenset[str], Variables]]:
+        """Every variable set whose rows were in a sum of any kind, counts included, with the sites that were asked."""
+        found = set[tuple[frozenset[str], Variables]]()
+        for sites, request, _ in self.seen:
+            found |= {(sites, variables) for variables in _summed(request)}
         return found
 
     def counts(self) -> list[tuple[frozenset[str], Variables, int, int]]:
@@ -309,6 +318,18 @@ def assert_same(found: Part, wanted: Part) -> None:
     assert found.rows == wanted.rows
     assert found.cells == wanted.cells
     np.testing.assert_allclose(found.gram, wanted.gram, rtol=1e-8, atol=1e-8)
+
+
+def _summed(request: Request) -> Iterable[Variables]:
+    """The sets over which something is added up; other samples that a request names only say which rows a mean was fitted on."""
+    if isinstance(request, Survey):
+        return request.sets
+    if isinstance(request, MeanProducts):
+        with_responses = ((*each.sample, name) for each in request.sets for name in each.responses)
+        return [each.sample for each in request.sets] + [tuple(sorted(set(names))) for names in with_responses]
+    if isinstance(request, ResidualProducts):
+        return [test.sample for test in request.tests] + [question.variables for question in request.alone]
+    return request.samples()
 
 
 def _subsets(names: Iterable[str]) -> list[tuple[str, ...]]:

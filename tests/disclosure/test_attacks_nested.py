@@ -8,6 +8,7 @@ nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -132,6 +133,22 @@ def test_in_strict_no_combination_is_about_fewer_sites_than_agreed(least: int) -
     record = studied(frames, {**STRICT, "min_contributors": least})
     assert record.sums()
     assert fewest(record.sums(), knowledge_of(frames), most=least - 1) == least
+
+
+@pytest.mark.parametrize("method", ["fedci", "fisher", "residual", "auto"])
+@pytest.mark.parametrize("least", [2, 3])
+def test_in_strict_that_holds_for_sums_of_every_kind(method: str, least: int) -> None:
+    """Counts, scores, products of residuals, p-values: the sets of contributors of all requests span no vector about few sites."""
+    frames = {f"s{i}": table(i, columns=columns) for i, columns in enumerate(("CXZW", "CXZ", "CXW", "CX", "XZW", "CXZ"))}
+    record, known = studied(frames, {**STRICT, "min_contributors": least}, method=method), knowledge_of(frames)
+    held = {variables: [site for site in frames if set(variables) <= known[site].variables] for _, variables in record.asked()}
+    matrix = np.array([[float(site in sites) for site in frames] for sites in held.values() if sites])
+    assert len(matrix)
+    rank = np.linalg.matrix_rank(matrix)
+    for size in range(1, least):
+        for few in combinations(range(len(frames)), size):
+            others = [i for i in range(len(frames)) if i not in few]
+            assert np.linalg.matrix_rank(matrix[:, others]) == rank, f"a combination is about {few} alone"
 
 
 # rows by which a site's complete cases differ

@@ -65,7 +65,7 @@ class SiteHalf:
         self.name, self.terms, self.study = name, terms, study
         self.identity, self.ledger = identity, ledger
         self.members = frozenset(members)
-        self._desk = desk_for(table)
+        self._desk = desk_for(table, rounds_own=terms.disclosure.rounds_alone)
         self._history = History() if history is None else history
         self._guard = Guard(table, terms, self._history)
         if state is None:  # in process: whoever joins has consented

@@ -20,6 +20,7 @@ import polars as pl
 from consilience.citest.interface import CITest, Progress
 from consilience.citest.question import Question, all_questions
 from consilience.citest.result import CIResult
+from consilience.citest.rounding import PUBLISHED_DIGITS
 from consilience.errors import ConsilienceError
 from consilience.federation.federated import FederatedTest
 from consilience.federation.transport import Journal, JournalEntry, Journalled, RemoteTransport
@@ -109,7 +110,7 @@ class StoreJournal(Journal):
 
 
 class StoredTest(CITest):
-    """A CI test whose results are handed to ``keep`` before anybody else sees them.
+    """A CI test whose results are rounded as they are published, and handed to ``keep`` before anybody else sees them.
 
     With ``ahead``, the first question brings all that the data sets could be asked (up to ``max_given`` conditions): more tests, but as
     few rounds as one batch takes, whatever the number of levels. ``check`` is called in every round with the tests that are done of those
@@ -141,7 +142,10 @@ class StoredTest(CITest):
             wanted = list(dict.fromkeys((*wanted, *every)))
         new = [q for q in dict.fromkeys(wanted) if q not in self._known]
         if new:
-            results = self._inner.answer(new, lambda done, total: self._tick(done, total, progress))
+            exact = self._inner.answer(new, lambda done, total: self._tick(done, total, progress))
+            # Rounded once, here: what is kept, published, drawn and decided by are the same numbers, and nobody finds a p-value in a table
+            # on the other side of alpha than the graph has it.
+            results = [result.rounded(PUBLISHED_DIGITS) for result in exact]
             self._keep(results)  # on disk before the engine sees them, so that no graph rests on a result that a crash can lose
             self._known |= dict(zip(new, results, strict=True))
         return [self._known[q] for q in questions]

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Header, HTTPException, Query, Response
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
+from consilience.citest.rounding import PUBLISHED_DIGITS
 from consilience.service.server.models import EventOut
 from consilience.service.server.result_files import DOCUMENTS, plain
 from consilience.service.server.services import OwnStudy, Parts, Services, SharedStudy, Who
@@ -63,8 +64,8 @@ def _event(event: Event) -> EventOut:
 
 @router.get("/tests", summary="Tests so far")
 def tests(row: OwnStudy, services: Parts) -> Response:
-    """Every result that is there, also while the study runs and after it failed."""
-    found = [plain(result.to_dict()) for result in services.store.runs.results(row.id)]
+    """Every result that is there, also while the study runs and after it failed; numbers have six significant digits."""
+    found = [plain(result.to_dict(), PUBLISHED_DIGITS) for result in services.store.runs.results(row.id)]
     return Response(json.dumps(found, ensure_ascii=False), media_type="application/json")
 
 

@@ -328,7 +328,8 @@ class CIResult:
 def _rounded(record: T, digits: int) -> T:
     """A record whose own floats are rounded."""
     floats = {f.name: value for f in fields(record) if isinstance(value := getattr(record, f.name), float)}
-    return replace(record, **{name: significant(value, digits) for name, value in floats.items()})
+    changes: dict[str, Any] = {name: significant(value, digits) for name, value in floats.items()}
+    return replace(record, **changes)
 
 
 def _cells(direction: Direction) -> tuple[str, ...]:

@@ -80,7 +80,7 @@ def test_of_what_one_site_answers_many_tables_are_possible(method: str) -> None:
     found = cs.Server(sites(), method=method).test("X", "Y")
     exact = cs.pooled(sites()[:1]).test("X", "Y")
     assert (found.contributors, found.n) == (1, N)
-    assert found.p_value == pytest.approx(float(f"{exact.p_value:.2e}"), rel=1e-12)
+    assert found.p_value == float(f"{exact.p_value:.2e}")
     assert fitting(found) >= 10
 
 

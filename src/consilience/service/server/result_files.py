@@ -8,14 +8,15 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import polars.selectors
+import polars as pl
+from polars import selectors
 
 from consilience.citest.rounding import PUBLISHED_DIGITS, significant
 from consilience.iod import Discovery
 from consilience.iod.report.graphs import common_positions
 from consilience.service.contract import Contract
 
-__all__ = ["DOCUMENTS", "documents_of"]
+__all__ = ["DOCUMENTS", "documents_of", "published"]
 
 DOCUMENTS = {"result.json": "application/json", "tests.csv": "text/csv; charset=utf-8", "report.html": "text/html; charset=utf-8"}
 """What may be downloaded, and its type."""
@@ -28,7 +29,7 @@ def documents_of(found: Discovery, contract: Contract, sites: tuple[str, ...], r
     Numbers of tests have six significant digits: whoever has more could work out what they were made of
     (:mod:`consilience.citest.rounding`). The run has rounded its results before it decided by them; what follows from them is rounded here.
     """
-    tests = found.tests.with_columns(polars.selectors.float().round_sig_figs(PUBLISHED_DIGITS))
+    tests = published(found.tests)
     settings = contract.settings
     study = {"id": contract.study, "name": contract.name, "sites": list(sites), "rounds": rounds, "bytes": size}
     head = {"study": study, "method": settings.method.value, "site_effects": settings.site_effects.value}
@@ -40,6 +41,15 @@ def documents_of(found: Discovery, contract: Contract, sites: tuple[str, ...], r
     )
     flat = tests.with_columns(tests["given"].list.join(","))  # CSV has no lists
     return [("result.json", body.encode()), ("tests.csv", flat.write_csv().encode()), ("report.html", _report(found))]
+
+
+def published(tests: pl.DataFrame) -> pl.DataFrame:
+    """A table of tests as it is published, with six significant digits.
+
+    >>> published(pl.DataFrame({"p_value": [0.123456789], "n": [12345678]})).rows()
+    [(0.123457, 12345678)]
+    """
+    return tests.with_columns(selectors.float().round_sig_figs(PUBLISHED_DIGITS))
 
 
 def _report(found: Discovery) -> bytes:

@@ -26,7 +26,7 @@ from consilience.protocol.products import Products
 from consilience.protocol.survey import Survey
 from tests.federation.helpers import LOGIT, Spy, Wire, lose, mixed_clients, mixed_frames, point, refused, tap
 
-COLUMNS = ["time", "study", "run", "round", "what", "numbers", "bytes", "masked_with", "refused", "total_numbers", "total_bytes"]
+COLUMNS = ["time", "study", "run", "round", "what", "numbers", "bytes", "masked_with", "refused", "digest", "total_numbers", "total_bytes"]
 OPTIONS: dict[str, dict[str, Any]] = {
     "profiled": {},
     "none": {"site_effects": "none"},

@@ -11,7 +11,7 @@ from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from consilience.citest.rounding import PUBLISHED_DIGITS
-from consilience.service.server.models import EventOut
+from consilience.service.server.models import EventOut, HeardOut, ReceivedOut, SiteKeyOut
 from consilience.service.server.result_files import DOCUMENTS, plain
 from consilience.service.server.services import OwnStudy, Parts, Services, SharedStudy, Who
 from consilience.service.store import Event, State
@@ -60,6 +60,16 @@ def log(row: SharedStudy, services: Parts, after: Annotated[int, Query(ge=0, le=
 
 def _event(event: Event) -> EventOut:
     return EventOut(number=event.number, time=event.time, kind=event.kind, body=event.body)
+
+
+@router.get("/received", summary="What was received")
+def received(row: SharedStudy, who: Who, services: Parts) -> ReceivedOut:
+    """Length and digest of every answer, and every refusal: of all sites for the owner, of itself for a site."""
+    sites = [site for site in services.store.studies.sites(row.id) if who.owner or site.name == who.site]
+    return ReceivedOut(
+        sites=[SiteKeyOut(name=site.name, identity=site.identity.hex()) for site in sites],
+        heard=[HeardOut(**(one._asdict() | {"digest": one.digest.hex()})) for one in services.store.runs.heard(row.id, who.site)],
+    )
 
 
 @router.get("/tests", summary="Tests so far")

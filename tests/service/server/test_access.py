@@ -12,7 +12,6 @@ from fastapi.routing import APIRoute
 from starlette.testclient import TestClient
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from consilience.federation.transport import Heard
 from consilience.protocol.handshake import Hello, Proof, Token, TokenAsk, Welcome, prove
 from consilience.secagg import Identity
 from consilience.service.config import ServerConfig
@@ -73,26 +72,6 @@ def test_the_owner_of_another_study_sees_nothing_and_changes_nothing(client: Tes
         assert reply.json()["message"] == "You have no such study."
     assert client.get("/api/v1/studies", headers=bob).json() == []
     assert len(client.get(f"/api/v1/studies/{study}", headers=ada).json()["sites"]) == 1
-
-
-def test_what_was_received_is_for_the_owner_and_of_a_site_its_own(client: TestClient) -> None:
-    ada, bob = bearer(client), bearer(client, "bob")
-    study = new_study(client, ada)
-    identities = {name: joined(client, ada, study, name) for name in ("one", "two")}
-    client.post(f"/api/v1/studies/{study}/open", headers=ada)
-    store = client.app.state.services.store  # type: ignore[attr-defined]
-    store.runs.hear(study, [Heard("one", "aabbccdd", 0, 96, b"1" * 32), Heard("two", "aabbccdd", 0, 0, b"", "DisclosureError")])
-    path = f"/api/v1/studies/{study}/received"
-    whole = client.get(path, headers=ada).json()
-    assert {site["name"]: site["identity"] for site in whole["sites"]} == {n: i.public_bytes.hex() for n, i in identities.items()}
-    assert [(one["site"], one["size"], one["digest"], one["refused"]) for one in whole["heard"]] == [
-        ("one", 96, (b"1" * 32).hex(), ""),
-        ("two", 0, "", "DisclosureError"),
-    ]
-    own = client.get(path, headers=site_token(client, study, identities["one"])).json()
-    assert own == {"sites": whole["sites"][:1], "heard": whole["heard"][:1]}
-    assert client.get(path, headers=bob).status_code == 404
-    assert client.get(path).status_code == 401
 
 
 def site_token(client: TestClient, study: str, identity: Identity) -> dict[str, str]:

@@ -13,7 +13,7 @@ import pytest
 
 from consilience.protocol.messages import Announced
 from consilience.protocol.products import Products
-from tests.disclosure.derivation import Released, alone, assert_same, fewest, knowledge_of, own, too_small, sites_apart
+from tests.disclosure.derivation import Released, alone, assert_same, fewest, knowledge_of, own, sites_apart, too_small
 from tests.disclosure.scenes import AGGREGATE, MIN_CELL, MIN_ROWS, STRICT, serve, studied, table
 
 both = pytest.mark.parametrize("rules", [AGGREGATE, STRICT], ids=["aggregate", "strict"])

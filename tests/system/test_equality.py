@@ -12,6 +12,8 @@ import polars as pl
 import pytest
 
 import consilience as cs
+from consilience.service.server.result_files import plain, published
+from consilience.service.server.runner import StoredTest
 from tests.system.processes import PROGRAM, Agent, Server, declaration, enrol, environment, until
 from tests.system.proxy import delaying
 
@@ -28,9 +30,11 @@ def frames_of(sites: int, rows: int = 150, seed: int = 3) -> dict[str, pl.DataFr
 def in_process(frames: dict[str, pl.DataFrame], **options: Any) -> tuple[dict[str, Any], int, float]:
     """The result, the rounds and the seconds of the same discovery in this process, with a network's rule on rare levels."""
     server = cs.Server([cs.Client(name, frame) for name, frame in frames.items()], **{"min_cell": 5, **options})
+    rounded = StoredTest(server, lambda _results: None, lambda _done, _total: None)  # as a study server decides and publishes
     begin = time.perf_counter()
-    found = cs.discover(server)
-    return json.loads(json.dumps(found.to_dict())), server.rounds, time.perf_counter() - begin
+    found = cs.discover(rounded)
+    seconds = time.perf_counter() - begin
+    return json.loads(json.dumps(plain({**found.to_dict(), "tests": published(found.tests).to_dicts()}))), server.rounds, seconds
 
 
 def assert_same(found: dict[str, Any], wanted: dict[str, Any]) -> None:

@@ -269,7 +269,7 @@ def status(
 
     agreed, rows = Past(place.path).studies(), []
     for folder in place.studies():
-        contract, totals = folder.contract, folder.ledger().totals()
+        contract, totals = folder.contract, folder.ledger(place.identity()).totals()
         by = next((took.by for took in reversed(agreed) if contract and took.contract == contract.digest.hex()), "")
         rows.append(
             {
@@ -304,10 +304,19 @@ def ledger(
     study: StudyOption = "",
     config: ConfigFile = None,
     home: HomeOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON Lines.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON Lines, digests and signatures included.")] = False,
+    verify: Annotated[bool, typer.Option("--verify", help="Check every digest and every signature, and print nothing else.")] = False,
 ) -> None:
-    """Everything that has left this site in a study, in words, and every request it refused."""
-    record = _home(_settings(config, home=home)).study(study).ledger()
+    """Everything that has left this site in a study, in words, and every request it refused.
+
+    Lines are chained by digests and signed by this site; one that was changed is an error that names it. For the study's owner, who can
+    compare it with what the server says it received: consilience client ledger --json > ledger.jsonl
+    """
+    place = _home(_settings(config, home=home))
+    record = place.study(study).ledger(place.identity())
+    if verify:
+        Console().print(record.verify().said, highlight=False, soft_wrap=True)
+        return
     if as_json:
         print(record.lines(), end="")
         return

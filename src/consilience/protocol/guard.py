@@ -320,7 +320,7 @@ class Guard:
         limits = self.terms.disclosure
         reason = limits.refusal(*found)
         if not reason and not single and limits.alone(found[0]):
-            reason = "only one site has the rows for it, which answers with statistics alone"
+            reason = "only one site has the rows for it, which answers with a rounded p-value alone"
         if reason:
             raise DisclosureError(f"No sum over {', '.join(variables)}: {reason}.")
 

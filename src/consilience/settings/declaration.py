@@ -100,7 +100,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     min_contributors: Annotated[int, About("No sum over fewer sites than this.", Part.TESTS, ge=1)] = 2
     min_rows: Annotated[int, About("No sum over fewer rows than this.", Part.TESTS, ge=1)] = 10
     single_site: Annotated[
-        SingleSite, About("A test that one site alone can do: its statistics only (local), or nothing (refuse).", Part.TESTS)
+        SingleSite, About("A test that one site alone can do: its p-value in three digits (local), or nothing (refuse).", Part.TESTS)
     ] = SingleSite.LOCAL
     on_dropout: Annotated[
         Dropout,

@@ -388,7 +388,8 @@ class _Batch:
         question = test.question
         contributors, n = self.sums.counted(test.sample)
         if test.alone:
-            return result(question, self.alone[question].directions(question, n), n, contributors, self.ready)
+            told = self.alone[question]
+            return replace(result(question, told.directions(question), n, contributors, self.ready), p_value=told.p_value)
         if not test.models:
             both = tuple(silent(r, p, test.reason) for r, p in ((question.y, question.x), (question.x, question.y)))
             return result(question, both, n, contributors, self.ready, test.reason)

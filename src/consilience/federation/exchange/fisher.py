@@ -8,6 +8,7 @@ from consilience.citest.combine import fisher
 from consilience.citest.interface import Progress
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult
+from consilience.citest.rounding import ToldP
 from consilience.federation.exchange.batch import Exchange
 from consilience.federation.exchange.sums import Sums
 from consilience.protocol.local_tests import LocalTests
@@ -41,20 +42,26 @@ def fisher_batch(questions: Sequence[Question], sums: Sums, progress: Progress |
         tests = LocalTests(asked, options.ordinal, options.ridge, run=sums.runs, small_sample=options.small_sample)
         sums.combined |= {q: statistic for q, (statistic,) in tests.read((yield tests), schema).items()}
     allowed = set(asked)
-    results = [_result(q, reasons[q], able.get(q, (0, 0)), sums.combined[q] if q in allowed else None) for q in questions]
+    results = [
+        _result(q, reasons[q], able.get(q, (0, 0)), sums.combined[q] if q in allowed else None, rounded=limits.rounds_alone)
+        for q in questions
+    ]
     sums.finished |= dict(zip(questions, results, strict=True))
     if progress is not None:
         progress(len(questions), len(questions))
     return results
 
 
-def _result(question: Question, reason: str, able: tuple[int, int], statistic: float | None) -> CIResult:
+def _result(question: Question, reason: str, able: tuple[int, int], statistic: float | None, *, rounded: bool) -> CIResult:
     contributors, n = able
+    p = 1.0 if statistic is None else fisher(statistic, contributors)
+    if rounded and contributors == 1 and statistic is not None:  # the one site's own, as it told it: not a hair beside it
+        p = ToldP.of(-0.5 * statistic).p_value
     return CIResult(
         question.x,
         question.y,
         question.given,
-        1.0 if statistic is None else fisher(statistic, contributors),
+        p,
         n,
         contributors,
         rounds=3,

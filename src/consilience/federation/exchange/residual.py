@@ -20,7 +20,7 @@ import numpy as np
 
 from consilience.citest.interface import Progress
 from consilience.citest.question import Question
-from consilience.citest.result import CIResult, Direction
+from consilience.citest.result import CIResult, untold
 from consilience.data.basis import Expansion, roughness, widths
 from consilience.data.kinds import Kind
 from consilience.data.responses import Coded
@@ -344,9 +344,8 @@ def _alone(question: Question, answer: AloneResidual, rounds: int, n: int, contr
     df = round(answer.df)
     if df == 0:
         return silent_result(question, "the one site that measures these variables cannot tell from its rows", n, contributors, rounds)
-    p = math.exp(-answer.minus_log_p)
-    only = Direction(question.y, question.x, answer.statistic, df, p, math.nan, math.nan, symmetric=True)
-    return CIResult(question.x, question.y, question.given, p, n, contributors, rounds, directions=(only,))
+    only = untold(question.y, question.x, df, symmetric=True)
+    return CIResult(question.x, question.y, question.given, answer.p_value, n, contributors, rounds, directions=(only,))
 
 
 def _matrix(values: Floats) -> bytes:

@@ -208,7 +208,8 @@ class SiteHalf:
         if present != self._history.present:
             self._history.take(Present(tuple(sorted(present))))
         if self._desk is None:
-            self._desk = desk_for(self.shielded.table if census is None else apply(self.shielded, census, self.fingerprint))
+            answering = self.shielded.table if census is None else apply(self.shielded, census, self.fingerprint)
+            self._desk = desk_for(answering, rounds_own=self.terms.disclosure.rounds_alone)
         self._run = _Run(run, present, roster, secrets, RoundBook(run))
         self._guard.new_run(present, self._desk.table, census)
         self._state.moves(KeySet)
@@ -281,8 +282,8 @@ class SiteHalf:
             if cause is not None:
                 raise RingRangeError(cause.told) from None
             raise
-        size = len(reply) if isinstance(reply, bytes) else reply.nbytes
-        self._write(request.run, request.round, what, len(vector), size, others)
+        left = reply if isinstance(reply, bytes) else reply.tobytes()
+        self._write(request.run, request.round, what, len(vector), len(left), others, digest=sha256(left).hexdigest())
         return reply
 
     def _close(self) -> None:
@@ -321,10 +322,18 @@ class SiteHalf:
         return mask(ring, self.fingerprint, run.secrets, request.round, run.roster, asked).to_bytes()
 
     def _write(
-        self, run: bytes, number: int, what: str, numbers: int, n_bytes: int, masked_with: int, error: Exception | None = None
+        self,
+        run: bytes,
+        number: int,
+        what: str,
+        numbers: int,
+        n_bytes: int,
+        masked_with: int,
+        error: Exception | None = None,
+        digest: str = "",
     ) -> None:
         refused = f"{type(error).__name__}: {error}" if error is not None else ""
-        self.ledger.add(self.study, run.hex()[:8], number, what, numbers, n_bytes, masked_with=masked_with, refused=refused)
+        self.ledger.add(self.study, run.hex()[:8], number, what, numbers, n_bytes, masked_with=masked_with, refused=refused, digest=digest)
 
 
 def _said(statement: Statement) -> str:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
-from dataclasses import asdict
+from hashlib import sha256
 from pathlib import Path
 from typing import IO
 
@@ -15,6 +14,7 @@ from consilience.data.harmonise import Plan
 from consilience.federation.site.ledger import Ledger, LedgerLine
 from consilience.protocol.history import History, Record
 from consilience.secagg import Identity
+from consilience.service.chain import Chain, link, read_chain
 from consilience.service.contract import Contract, decode_contract
 from consilience.service.errors import ChangedIdentityError, ConfigurationError, RecordsError
 from consilience.service.invitation import Invitation, check_study_id
@@ -192,9 +192,9 @@ class StudyFolder:
         write_private(self.path / "misfit.json", msgspec.json.encode(msgspec.structs.replace(found, allowed=True)))
         return found
 
-    def ledger(self) -> DiskLedger:
-        """The ledger on disk."""
-        return DiskLedger(self.path / "ledger.jsonl")
+    def ledger(self, identity: Identity | None = None) -> DiskLedger:
+        """The ledger on disk. Whoever writes to it signs with the site's identity; with it, the last signature is looked at as well."""
+        return DiskLedger(self.path / "ledger.jsonl", identity)
 
     def history(self) -> DiskHistory:
         """What was answered, on disk."""
@@ -255,23 +255,40 @@ def _damaged(path: Path, where: str) -> RecordsError:
 
 
 class DiskLedger(Ledger):
-    """A ledger whose lines are on disk before the message they tell of leaves. Lines of former processes are part of it."""
+    """A ledger whose lines are on disk before the message they tell of leaves. Lines of former processes are part of it.
 
-    def __init__(self, path: Path) -> None:
+    Lines are chained and signed (:mod:`consilience.service.chain`). Without an ``identity`` it can be read, and not added to.
+    """
+
+    def __init__(self, path: Path, identity: Identity | None = None) -> None:
         super().__init__()
         # Only an unfinished last line can be torn, since each is synced before the next. Damage elsewhere is not repaired: it means that
         # somebody, or the disk, has changed what this site has said.
-        *lines, rest = (path.read_bytes() if path.exists() else b"").split(b"\n")  # what follows the last line end is torn
-        for number, line in enumerate(lines, start=1):
-            try:
-                self._entries.append(msgspec.convert(json.loads(line), LedgerLine))
-            except (ValueError, msgspec.MsgspecError):
-                raise _damaged(path, f"line {number}") from None
-        self._disk = _Appending(path, sum(len(line) + 1 for line in lines), torn=bool(rest))
+        data = path.read_bytes() if path.exists() else b""
+        chain = read_chain(data, str(path), None if identity is None else identity.public_bytes)
+        self._entries += chain.entries
+        self._path, self._identity, self._head = path, identity, chain.head
+        self._disk = _Appending(path, chain.whole, torn=chain.whole < len(data))
 
     def keep(self, entry: LedgerLine) -> None:
         """Write one line."""
-        self._disk.add((json.dumps(asdict(entry)) + "\n").encode())
+        if self._identity is None:
+            raise RecordsError(f"{str(self._path)!r} was opened for reading; who adds a line to it signs it. Nothing was sent.")
+        line = link(entry, self._head, self._identity)
+        self._disk.add(line + b"\n")
+        self._head = sha256(line).hexdigest()
+
+    def lines(self, **extra: str) -> str:
+        """The lines as they are on disk, digests and signatures included: what is handed on stays evidence."""
+        if extra or not self._path.exists():
+            return super().lines(**extra)
+        data = self._path.read_bytes()
+        return data[: data.rfind(b"\n") + 1].decode("utf-8")
+
+    def verify(self) -> Chain:
+        """Read it again from disk, and look at every signature. :class:`RecordsError`, naming the line, if something is wrong."""
+        data = self._path.read_bytes() if self._path.exists() else b""
+        return read_chain(data, str(self._path), None if self._identity is None else self._identity.public_bytes, every=True)
 
 
 class DiskHistory(History):

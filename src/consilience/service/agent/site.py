@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from typing import Any
 
 from consilience.data.finding import Asker, Grade
@@ -164,7 +165,8 @@ class Site:
             return self._keeps_silent("The site's owner does not tell its variables.")
         names = ", ".join(d.name for d in reply.variables)
         what = f"names, kinds and levels of {len(reply.variables)} variables, in the open: {names}"
-        self._open_ledger().add(self._joined.study, "", 0, what, 0, len(encode(reply)), masked_with=0)
+        left = encode(reply)
+        self._open_ledger().add(self._joined.study, "", 0, what, 0, len(left), masked_with=0, digest=sha256(left).hexdigest())
         self.state.moves(DeclareAsk)
         return reply
 
@@ -175,7 +177,7 @@ class Site:
     def _open_ledger(self) -> Ledger:
         """The ledger on disk, opened once."""
         if self._ledger is None:
-            self._ledger = self._folder.ledger()
+            self._ledger = self._folder.ledger(self._client.identity)
         return self._ledger
 
     def _proposal(self, contract: Contract) -> Consent | Declined:

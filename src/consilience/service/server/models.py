@@ -13,6 +13,7 @@ from consilience.settings.field import Setting
 
 __all__ = [
     "EventOut",
+    "HeardOut",
     "InvitationIn",
     "InvitationOut",
     "InvitationPending",
@@ -21,7 +22,9 @@ __all__ = [
     "LoginIn",
     "LoginOut",
     "Problem",
+    "ReceivedOut",
     "SettingsModel",
+    "SiteKeyOut",
     "SiteOut",
     "StudyIn",
     "StudyOut",
@@ -208,3 +211,28 @@ class EventOut(_Body):
     time: float
     kind: str
     body: dict[str, object]
+
+
+class SiteKeyOut(_Body):
+    """A site and the key that it signs with."""
+
+    name: str
+    identity: str = Field(description="Its Ed25519 public key, in hexadecimal.")
+
+
+class HeardOut(_Body):
+    """An answer or a refusal that came from a site: its length and digest, never itself."""
+
+    site: str
+    run: str = Field(description="The first eight digits of the run's id.")
+    round: int
+    size: int = Field(description="Bytes of the answer; zero for a refusal.")
+    digest: str = Field(description="SHA-256 of the answer as it came, masked; empty for a refusal.")
+    refused: str = Field(description="What the site refused with; empty for an answer.")
+
+
+class ReceivedOut(_Body):
+    """What the server says it received, to be compared with the sites' ledgers."""
+
+    sites: list[SiteKeyOut]
+    heard: list[HeardOut]

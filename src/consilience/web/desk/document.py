@@ -147,7 +147,7 @@ def _limits(offer: Offer) -> list[Html]:
     limits = [
         f"No sum is made over fewer than {s.min_contributors} sites.",
         f"No sum is made over fewer than {s.min_rows} rows.",
-        "What only one site can test is answered with the test's statistics alone."
+        "What only one site can test is answered with its p-value in three digits, and no statistic."
         if s.single_site.value == "local"
         else "What only one site can test is not answered.",
         "If a site is gone for good, the study stops."

@@ -14,7 +14,7 @@ from consilience.federation.site.ledger import LedgerLine
 from consilience.secagg import Identity
 from consilience.secagg.context import sha256
 from consilience.service.agent import StudyFolder
-from consilience.service.errors import RecordsError
+from consilience.service.chain import read_chain
 from consilience.service.tls import write_private
 
 __all__ = ["Consent", "LedgerFile", "keep_consent", "mark_of", "read_consent"]
@@ -82,15 +82,12 @@ class LedgerFile:
         self._lines: list[LedgerLine] = []
 
     def read(self, file: Path) -> list[LedgerLine]:
-        """All lines; the last may be torn, and is then not one."""
+        """All lines; the last may be torn, and is then not one. Damage elsewhere is an error that names the line."""
         try:
             now = file.stat()
             key = (str(file), now.st_size, now.st_mtime_ns)
             if key != self._key:
-                whole = file.read_bytes().split(b"\n")[:-1]
-                self._lines, self._key = [msgspec.json.decode(line, type=LedgerLine) for line in whole], key
+                self._lines, self._key = list(read_chain(file.read_bytes(), str(file)).entries), key
         except FileNotFoundError:
             return []
-        except msgspec.DecodeError:
-            raise RecordsError(f"{str(file)!r} is damaged. Restore it from a backup.") from None
         return list(self._lines)

@@ -339,6 +339,12 @@ class SiteDesk:
             return list(self.session.ledger.entries)
         return self._ledger_file.read(self.study.path / "ledger.jsonl") if self.study is not None else []
 
+    def ledger_bytes(self) -> bytes:
+        """The ledger as it is on disk, with its digests and signatures: what is handed on stays evidence."""
+        file = None if self.study is None else self.study.path / "ledger.jsonl"
+        data = b"" if file is None or not file.exists() else file.read_bytes()
+        return data[: data.rfind(b"\n") + 1]
+
     @property
     def finished(self) -> bool:
         """Whether the result is here."""

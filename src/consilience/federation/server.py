@@ -231,7 +231,7 @@ def fisher(
     min_rows : int
         None are combined over fewer rows than this.
     single_site : {"local", "refuse"}
-        A test that one client alone can do is answered by that client, or not at all. With ``"local"`` every p-value that may turn out to be
+        A test that one client alone can do is answered by that client, or not at all. With ``"local"`` every p-value that may be
         one client's own, which is every one, is rounded to three digits before it is combined.
     on_dropout : {"restart", "stop"}
         When a client vanishes, the batch restarts with the others, or the run stops.

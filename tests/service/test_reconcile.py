@@ -152,6 +152,17 @@ def test_a_ledger_that_is_no_evidence_is_not_compared(run: tuple[Told, dict[str,
     assert "another ledger of site0" in of(found, "b").differs[0]
 
 
+def test_what_was_told_beside_the_rounds_is_named_and_no_answer(run: tuple[Told, dict[str, bytes]], tmp_path: Path) -> None:
+    told, ledgers = run
+    file = tmp_path / "ledger.jsonl"
+    file.write_bytes(ledgers["site0.jsonl"])
+    again = DiskLedger(file, CLIENTS[0].identity)
+    again.add(STUDY, told["heard"][0]["run"], 0, "in the open: names", 0, 40, masked_with=0, digest="00" * 32)
+    one = of(audited(STUDY, told, {"a": again.lines().encode()}), "site0")
+    assert not one.differs
+    assert one.agrees[-1] == "also sent, beside the rounds: in the open: names (1 time)"
+
+
 def test_a_ledger_of_another_study_is_found(run: tuple[Told, dict[str, bytes]]) -> None:
     told, ledgers = run
     found = audited("ffff2233aabbccdd", told, {"site1.jsonl": ledgers["site1.jsonl"]})

@@ -53,7 +53,7 @@ class Server(FederatedTest):
     min_rows : int
         No sum is made over fewer rows than this.
     single_site : {"local", "refuse"}
-        A test that one client alone can do is answered by that client, or not at all.
+        A test that one client alone can do is answered by that client, with a p-value of three digits and no statistic, or not at all.
     on_dropout : {"restart", "stop"}
         When a client vanishes, the batch restarts with the others, or the run stops.
     site_slopes : bool
@@ -231,7 +231,8 @@ def fisher(
     min_rows : int
         None are combined over fewer rows than this.
     single_site : {"local", "refuse"}
-        A test that one client alone can do is answered by that client, or not at all.
+        A test that one client alone can do is answered by that client, or not at all. With ``"local"`` every p-value that may be
+        one client's own, which is every one, is rounded to three digits before it is combined.
     on_dropout : {"restart", "stop"}
         When a client vanishes, the batch restarts with the others, or the run stops.
     small_sample : bool
@@ -258,8 +259,8 @@ def fisher(
     >>> import polars as pl
     >>> a = Client("a", pl.DataFrame({"X": [1.0, 2.0, 3.0, 4.5, 2.2, 0.9], "Y": [1.0, 2.5, 2.0, 4.0, 2.1, 1.4]}))
     >>> b = Client("b", pl.DataFrame({"X": [0.0, 2.0, 1.0, 3.0, 2.5, 0.1], "Y": [5.0, 7.5, 6.0, 7.0, 7.7, 5.2]}))
-    >>> round(fisher([a, b]).test("X", "Y").p_value, 6)
-    0.0012
+    >>> round(fisher([a, b], single_site="refuse").test("X", "Y").p_value, 6), round(fisher([a, b]).test("X", "Y").p_value, 6)
+    (0.0012, 0.001191)
     """
     return Server(
         clients,

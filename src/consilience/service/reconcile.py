@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from consilience.federation.site.ledger import LedgerLine
@@ -81,13 +82,14 @@ def compare(study: str, site: str, identity: bytes, chain: Chain, heard: Sequenc
     if foreign:
         found.differs.append(f"the ledger has lines of another study: {', '.join(sorted(foreign))}")
     own = [entry for entry in chain.entries if entry.study == study]
-    sent = {(entry.run, entry.round): entry for entry in own if entry.run and not entry.refused}
+    sent = {(entry.run, entry.round): entry for entry in own if entry.numbers and not entry.refused}
     came = {(one.run, one.round): one for one in heard if not one.refused}
     _compare_answers(found, sent, came)
     _compare_refusals(found, own, heard)
-    for entry in own:
-        if not entry.run and not entry.refused:
-            found.agrees.append(f"also sent, before the run and in the open: {entry.what} ({entry.bytes:,} bytes)")
+    # what is no answer to a round has no numbers: names and levels, say, which the server shows to all
+    told = [entry for entry in own if not entry.numbers and not entry.refused]
+    for what, lines in groupby(sorted(told, key=lambda entry: entry.what), key=lambda entry: entry.what):
+        found.agrees.append(f"also sent, beside the rounds: {what} ({counted(len(list(lines)), 'time')})")
     return found
 
 

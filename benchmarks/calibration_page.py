@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from statistics import mode
 
 from scipy import stats
 
@@ -87,9 +88,9 @@ class Kept:
         """What there is for some rows."""
         return (key for key in self.blocks if key[0] in rows)
 
-    def outside(self, held: set[str]) -> list[str]:
-        """What is wrong, in words: a share outside its interval where assumptions hold, or too large elsewhere."""
-        found = []
+    def outside(self, held: set[str]) -> dict[tuple[str, int, str], str]:
+        """What is wrong, in words, by cell: a share outside its interval where assumptions hold, or too large elsewhere."""
+        found = {}
         for row, n, method in self.cells([*SITUATIONS, *held]):
             if method not in OURS:
                 continue
@@ -99,7 +100,8 @@ class Kept:
                 # a conservative answer is no false edge: only too many rejections are wrong
                 high = stats.binom.isf(0.005, tries, level) / tries if row in held else MOST_ELSEWHERE
                 if share > high:
-                    found.append(f"{row}, n = {n:,}, {method}: {share:.4f} at {level}, at most {high:.4f} ({tries:,} replications)")
+                    words = f"{row}, n = {n:,}, {method}: {share:.4f} at {level}, at most {high:.4f} ({tries:,} replications)"
+                    found[row, n, method] = words
         return found
 
     def text(self, *tables: Sequence[str]) -> str:
@@ -113,18 +115,17 @@ class Kept:
 
 
 def table(kept: Kept, rows: Sequence[str], level: float) -> str:
-    """A table in Markdown: a row per situation, a column per method and size; bold where a test rejects too often."""
+    """A table in Markdown: a row per situation, a column per method with its sizes; bold where a test rejects too often."""
     cells = list(kept.cells(rows))
     methods = [m for m in LABELS if any(key[2] == m for key in cells)]
     sizes = {m: sorted({n for _, n, method in cells if method == m}) for m in methods}
-    columns = [(m, n) for m in methods for n in sizes[m]]
-    head = " | ".join(f"{LABELS[m]} n = {n:,}" for m, n in columns)
-    lines = [f"| data | {head} |", "|---|" + "---|" * len(columns)]
+    head = " | ".join(f"{LABELS[m]}, n = {' / '.join(f'{n:,}' for n in sizes[m])}" for m in methods)
+    lines = [f"| data | {head} |", "|---|" + "---|" * len(methods)]
     for row in rows:
         about = SITUATIONS[row].about if row in SITUATIONS else row
-        found = [_cell(kept, row, n, m, level) for m, n in columns]
-        if any(found):
-            lines.append(f"| {about} | {' | '.join(found)} |")
+        found = [[_cell(kept, row, n, m, level) for n in sizes[m]] for m in methods]
+        if any(share for shares in found for share in shares):
+            lines.append(f"| {about} | {' | '.join(' / '.join(share or '–' for share in shares) for shares in found)} |")
     return "\n".join(lines)
 
 
@@ -138,8 +139,8 @@ def _cell(kept: Kept, row: str, n: int, method: str, level: float) -> str:
 
 def page(kept: Kept, others: Sequence[str], pairs: Sequence[str]) -> str:
     """The page in docs/."""
-    most = max((block.count for block in kept.blocks.values()), default=0)
-    bounds = {a: [stats.binom.ppf(q, most, a) / most for q in (0.005, 0.995)] for a in LEVELS}
+    usual = mode([block.count for block in kept.blocks.values()] or [1])
+    bounds = {a: [stats.binom.ppf(q, usual, a) / usual for q in (0.005, 0.995)] for a in LEVELS}
     interval = ", ".join(f"{low:.4f} to {high:.4f} at {a}" for a, (low, high) in bounds.items())
     counts = sorted({(m, kept.count(r, n, m)) for r, n, m in kept.cells([*others, *pairs])})
     asked = [m for m in LABELS if any(method == m for method, _ in counts)]
@@ -148,8 +149,10 @@ def page(kept: Kept, others: Sequence[str], pairs: Sequence[str]) -> str:
 
 How often a test rejects a true independence. X and Y are independent given Z in all rows of both tables; what differs is whether the
 models of a test hold. Made by `make calibration`; the data are those of `consilience.simulate.violations`. Bold: more rejections
-than the 99% interval of the binomial distribution allows (with {most:,} replications {interval}).
+than the 99% interval of the binomial distribution allows (with {usual:,} replications {interval}).
 Where a test says that it cannot tell (`informative=False`), that is no rejection. Replications: {done}.
+There are some two hundred figures for each of our methods, and one in two hundred is above its interval by chance: such a cell is asked
+five times as often, and judged by all of its replications.
 
 - `fedci`, `random`, Fisher: nested generalised linear models, straight lines, one slope for all sites, independent rows.
 - `residual`: smooth means, slopes of their own for sites, any variances, wards where there are any (`cluster="ward"`); it looks for

@@ -19,8 +19,8 @@ from consilience.simulate.methods import ask_sites
 from consilience.simulate.violations import Drawn
 
 LARGEST, SHARE = 400, 10
-MANY_LEVELS = 20
-"""Levels of a variable from which models with effects of all of them, random ones for each site above all, take seconds."""
+MANY_LEVELS, MANY_SITES = 20, 20
+"""Levels of a variable from which models with effects of all of them take seconds, and sites from which tests of each of them do."""
 
 
 def federated(data: Drawn, **settings: Any) -> float:
@@ -65,12 +65,14 @@ def available() -> list[str]:
     return [name for name in METHODS if has.get(name, True)]
 
 
-def replications(method: str, n: int, wanted: int, kinds: Iterable[str] = (), levels: int = 0) -> int:
-    """How many replications a method does where X and Y are of these kinds, with so many levels; slow ones do a tenth.
+def replications(method: str, n: int, wanted: int, kinds: Iterable[str] = (), levels: int = 0, sites: int = 4) -> int:
+    """How many replications a method does where X and Y are of these kinds, with so many levels and sites; slow ones do a tenth.
 
-    There are no random effects in models of counts. Effects of many levels take seconds in many rows, random ones in fewer.
+    There are no random effects in models of counts. Effects of many levels take seconds in many rows, random ones in fewer; so do
+    iterated models of many sites, which are about sites with few rows.
     """
-    many = levels >= MANY_LEVELS and n > {"random": LARGEST, "fedci": 2000}.get(method, n)
+    many = levels >= MANY_LEVELS and n > {"random": LARGEST, "fedci": 2000, "fisher": 2000}.get(method, n)
+    many |= sites >= MANY_SITES and n > LARGEST and method in ("fedci", "random", "fisher")
     if method == "random" and "count" in kinds:
         return 0
     if method != "kci":

@@ -110,7 +110,7 @@ def cumulative(codes: Array, X: Array, site: Array) -> float:
 
     def objective(point: Array) -> tuple[float, Array]:
         beta, gaps, s = point[:p], point[p : p + thresholds], point[-1]
-        steps = np.concatenate([[gaps[0]], np.exp(gaps[1:])])
+        steps = np.concatenate([[gaps[0]], np.exp(np.minimum(gaps[1:], 300.0))])  # a long step of the search may try any gap
         value, by_beta, by_theta, by_s = at(beta, np.cumsum(steps), s)
         by_gap = np.cumsum(by_theta[::-1])[::-1] * np.concatenate([[1.0], steps[1:]])
         return -value, -np.concatenate([by_beta, by_gap, [by_s]])

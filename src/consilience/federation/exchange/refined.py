@@ -58,16 +58,20 @@ class Refinement:
     def tell(self, sums: LineSums) -> None:
         """Take the sums at :attr:`slopes`; the best slopes are one step away."""
         n = max(self._found.n, 1.0)
-        squares = sums.squares - sums.total**2 / n  # zero but for common locations, where the intercept is here
+        about_mean = sums.total**2 / n  # zero but for common locations, where the intercept is here
+        squares = sums.squares - about_mean
         products = sums.products - sums.columns * (sums.total / n)
         gram = self._found.gram
+        total = float(gram[self._response, self._response])
+        # as a difference from the intercept's part, an exact fit leaves the rounding of that part, of either sign
+        exact = max(EXACT_RESIDUALS, DIGIT * about_mean / total)
         step = least_squares(gram, self._response, self._columns, products)
         gain = float(products @ step)
         self._rounds += 1
-        if gain > ENOUGH * squares and self._rounds < 4 and squares > EXACT_RESIDUALS * gram[self._response, self._response]:
+        if gain > ENOUGH * squares and self._rounds < 4 and squares > exact * total:
             self.slopes = self.slopes + step
             return
-        self.fit = gaussian_fit(self._model, self._found, max(squares - gain, 0.0), self._sums, EXACT_RESIDUALS)
+        self.fit = gaussian_fit(self._model, self._found, max(squares - gain, 0.0), self._sums, exact)
 
 
 def _places(model: ModelSpec, shape: Sketch, found: ProductsTotal) -> tuple[list[int], int]:

@@ -23,10 +23,10 @@ ONE_VARIES = THREE | {site: THREE[site].with_columns(Z=pl.lit(7.0)) for site in 
 """Z has one value at a and at b. They contribute to every sum, and add nothing to cross-products."""
 
 
-@both
-def test_a_number_that_varies_at_one_site_only_is_that_sites_own(rules: dict[str, Any]) -> None:
-    """Cross-products of Z with everything, over many rows of c. That Z does not vary elsewhere is no public fact, so no rule can use it."""
-    record = studied(ONE_VARIES, rules)
+def test_a_number_that_varies_at_one_site_only_is_that_sites_own() -> None:
+    """Cross-products of Z with everything, over many rows of c. Strict contributes nothing that does not vary at a site."""
+    assert not [r for r in studied(ONE_VARIES, STRICT).sums() if set(r.variables) >= {"X", "Z"}]
+    record = studied(ONE_VARIES, AGGREGATE)
     found = [r.part.over(("X", "Z")) for r in record.sums() if set(r.variables) >= {"X", "Z"}]
     assert found
     wanted = own(ONE_VARIES["c"], record.schema, ("X", "Z"))
@@ -55,10 +55,13 @@ ONE_PATIENT["c"] = ONE_PATIENT["c"].with_columns(Z=pl.when(pl.int_range(pl.len()
 """A number that is zero for all patients but one is a level of one patient in disguise."""
 
 
-@both
-def test_a_number_that_is_the_same_for_all_but_one_patient_gives_that_patient(rules: dict[str, Any]) -> None:
-    """Rules on levels do not see it: declare such a variable as levels, or leave it out. Its product with X is 3 (x - mean)."""
-    record = studied(ONE_PATIENT, rules)
+def test_a_number_that_is_the_same_for_all_but_one_patient_gives_that_patient() -> None:
+    """Rules on levels do not see it: declare such a variable as levels, or leave it out. Its product with X is 3 (x - mean).
+
+    With strict there is no such sum where Z varies at one site only.
+    """
+    assert not [r for r in studied(ONE_PATIENT, STRICT).sums() if set(r.variables) >= {"X", "Z"}]
+    record = studied(ONE_PATIENT, AGGREGATE)
     found = next(r.part.over(("X", "Z")) for r in record.sums() if set(r.variables) >= {"X", "Z"})
     n, value = ONE_PATIENT["c"].height, 3.0
     np.testing.assert_allclose(found.gram[1, 1], value**2 * (1 - 1 / n), rtol=1e-8)

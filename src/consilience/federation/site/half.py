@@ -57,7 +57,7 @@ def terms_digest(terms: Terms, schema: Schema) -> bytes:
     >>> terms_digest(Terms(), schema) == terms_digest(Terms(min_rows=11), schema)
     False
     """
-    variables = [(v.name, v.kind, v.levels, v.unit, v.range) for v in schema.values()]
+    variables = [(v.name, v.kind, [str(level) for level in v.levels], v.unit, v.range) for v in schema.values()]
     return sha256(pack(_TERMS, msgspec.msgpack.encode(terms), msgspec.msgpack.encode(variables))).digest()
 
 

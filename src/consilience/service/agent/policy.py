@@ -56,7 +56,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         tuple(each for each in SiteEffects if each is not SiteEffects.JOINT)
     )
     single_site: Annotated[
-        tuple[SingleSite, ...], _said("what may happen to a test that one site alone can do; local answers it with statistics")
+        tuple[SingleSite, ...],
+        _said("what may happen to a test that one site alone can do; local tells its p-value in three digits"),
     ] = tuple(SingleSite)
     on_dropout: Annotated[tuple[Dropout, ...], _said("what may happen when a site is gone; restart reveals its part of finished sums")] = (
         Dropout.STOP,

@@ -85,8 +85,9 @@ def show_offer(client: Client, folder: StudyFolder, study: dict[str, Any], setti
     from consilience.service.contract import contract_shown, warnings_of  # noqa: PLC0415
 
     contract, policy, console = contract_shown(study), policy_of(settings), Console()
-    recalled = recall(folder, contract, client)
-    lines = [*contract.lines(), f"the contract's digest, as it stands now: {contract.digest.hex()}", *disclosed(client, contract).lines()]
+    mine = disclosed(client, contract)
+    recalled = recall(folder, contract, client, mine.shielded)
+    lines = [*contract.lines(), f"the contract's digest, as it stands now: {contract.digest.hex()}", *mine.lines()]
     show_words(console, lines, [*warnings_of(contract), *recalled.warnings])
     if policy is not None:
         broken = violations(policy, contract, folder.joined.site, [one.words for one in recalled.subtractions])

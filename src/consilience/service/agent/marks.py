@@ -1,7 +1,10 @@
 """Whether a table is the one that it was, without keeping it: marks made with a secret of the site.
 
-A mark is a keyed digest of all rows, whatever their order, and of every column by itself. Whoever has the marks and not the site's key can
-tell nothing from them, not even whether a row that they guess is in the table.
+A mark is a keyed digest of all rows, whatever their order, and of the values of every column by itself. Whoever has the marks and not the
+site's key can tell nothing from them, not even whether a row that they guess is in the table.
+
+Marks are of what takes part in a study (:func:`taking_part`), not of the site's file: two studies of one file leave out different rows if
+they have other variables or other limits, and it is by these that their sums differ.
 """
 
 from __future__ import annotations
@@ -15,21 +18,54 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from consilience.data.table import Table
+from consilience.disclosure.patterns import columns_of
 from consilience.secagg import Identity
 from consilience.secagg.context import sha256
 
-__all__ = ["Marks", "marks_of"]
+__all__ = ["Marks", "marks_of", "taking_part"]
 
 _LABEL = b"consilience/agent/table/1"
 Words = NDArray[np.uint64]
 
 
 class Marks(msgspec.Struct, frozen=True):
-    """A table's number of rows, its mark as a whole, and that of each of its columns. Empty texts where they are not known."""
+    """A table's number of rows, its mark as a whole, and that of the values of each of its columns. Empty texts where they are not known.
+
+    ``whole`` says that no row lacks a value: then there is one group of rows that sums are over, and not several.
+    """
 
     rows: int = 0
     table: str = ""
     columns: dict[str, str] = {}
+    whole: bool = True
+
+
+def taking_part(table: Table) -> pl.DataFrame:
+    """The rows and values of a shielded table: labels where there are levels, else numbers. Rows without any value are left out.
+
+    Levels that are numbers stand as numbers, so that it does not matter which kind a study gave to a column.
+
+    >>> from consilience.data.schema import Schema
+    >>> frame = pl.DataFrame({"A": [0.5, None, None], "B": [1, 0, None], "E": ["p", None, None]})
+    >>> taking_part(Table(frame, Schema({"A": "continuous", "B": "binary", "E": ("multinomial", "pqr")}), "muenster")).rows()
+    [(0.5, 1.0, 'p'), (None, 0.0, None)]
+    """
+    columns = {name: _values(table, name) for name in columns_of(table)}
+    found = pl.DataFrame(columns)
+    return found.filter(pl.any_horizontal(pl.all().is_not_null())) if columns else found
+
+
+def _values(table: Table, name: str) -> pl.Series:
+    if name not in table.codes:
+        return pl.Series(name, table.numbers[name]).fill_nan(None)
+    labels = table.schema[name].levels
+    try:
+        values = pl.Series(name, [float(label) for label in labels], dtype=pl.Float64)
+    except ValueError:
+        values = pl.Series(name, labels, dtype=pl.String)
+    codes = pl.Series(np.where(table.codes[name] < 0, 0, table.codes[name]))
+    return values.gather(codes).zip_with(pl.Series(table.codes[name] >= 0), pl.Series(name, [None], dtype=values.dtype))
 
 
 def marks_of(frame: pl.DataFrame, names: Iterable[str], identity: Identity) -> Marks:
@@ -47,13 +83,14 @@ def marks_of(frame: pl.DataFrame, names: Iterable[str], identity: Identity) -> M
     (True, False)
     """
     key = sha256(identity.sign(_LABEL))
-    columns, rows = {}, np.zeros(frame.height, np.uint64)
+    columns, rows, whole = {}, np.zeros(frame.height, np.uint64), True
     for name in sorted(names):
         seed = hmac.new(key, name.encode(), hashlib.sha256).digest()
         values = _mixed(_words(frame[name], key) ^ np.uint64(int.from_bytes(seed[:8], "big")))
-        columns[name] = _mark(key, values)
+        there = frame[name].is_not_null().to_numpy()
+        columns[name], whole = _mark(key, values[there]), whole and bool(there.all())
         rows += values  # modulo 2**64, as unsigned numbers are
-    return Marks(frame.height, _mark(key, _mixed(rows)), columns)
+    return Marks(frame.height, _mark(key, _mixed(rows)), columns, whole)
 
 
 def _mark(key: bytes, values: Words) -> str:

@@ -198,7 +198,7 @@ class Site:
             self._misfits(error)
             raise
         plan, agreed = PlanRecord.of(self._client.plan), self._folder.plan
-        recalled = self._recall(contract)
+        recalled = self._recall(contract, half)
         if self._accepted is None or plan.digest != agreed.digest or recalled.again:
             decision = self._agreed(contract, half, plan_changed=self._accepted is not None and plan.digest != agreed.digest)
             if not decision.yes:
@@ -218,7 +218,7 @@ class Site:
         """Ask, and write down that the site takes part. Then look again: another process of this home may have done so at the same time,
         for a study that can be subtracted from this one, and of the two at least the later sees both.
         """
-        recalled = self._recall(contract)
+        recalled = self._recall(contract, half)
         while True:
             decision = self._decide(self._asked(contract, half, recalled, plan_changed=plan_changed))
             if not decision.yes:
@@ -226,7 +226,7 @@ class Site:
                     recalled.past.add(Over(contract=contract.digest.hex()))
                 return decision
             named, self._recalled = recalled.names, recalled.keep(decision.by)
-            recalled = recall(self._folder, contract, self._client)
+            recalled = recall(self._folder, contract, self._client, half.shielded)
             if recalled.names <= named:
                 return decision
 
@@ -242,10 +242,10 @@ class Site:
     def _asked_in_words(self, asked: Asked) -> Decision:
         return Decision(self._ask(asked.lines, asked.warnings), "its owner")
 
-    def _recall(self, contract: Contract) -> Recalled:
+    def _recall(self, contract: Contract, half: SiteHalf) -> Recalled:
         """What this site's home remembers that matters for a contract, looked up once."""
         if self._recalled is None or self._recalled.contract != contract:
-            self._recalled = recall(self._folder, contract, self._client)
+            self._recalled = recall(self._folder, contract, self._client, half.shielded)
         return self._recalled
 
     def _remember_answer(self) -> None:

@@ -121,7 +121,8 @@ def _rest(terms: Terms) -> list[str]:
         "not covered: counts of rows by the levels of two or more variables together, which may be small"
         + (", over all sites of a sum" * strict),
         "not covered: numbers that are the same in nearly all rows, or far from all others in a few: sums over many rows tell of these few",
-        "not covered: other studies of the same rows: they may leave out others, and differ from this one by few rows",
+        "not covered: other studies of the same rows, which may leave out others and differ from this one by few rows; a site's home "
+        "remembers its own studies, and names it before consent",
     ]
     lines.append(f"not covered: {SOLVED}")
     if terms.method in (Method.RESIDUAL, Method.AUTO):

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import combinations
 
 import msgspec
 import numpy as np
@@ -27,18 +28,33 @@ __all__ = ["Marks", "marks_of", "taking_part"]
 
 _LABEL = b"consilience/agent/table/1"
 Words = NDArray[np.uint64]
+MOST_COLUMNS = 64
 
 
 class Marks(msgspec.Struct, frozen=True):
     """A table's number of rows, its mark as a whole, and that of the values of each of its columns. Empty texts where they are not known.
 
-    ``whole`` says that no row lacks a value: then there is one group of rows that sums are over, and not several.
+    ``whole`` says that no row lacks a value: then there is one group of rows that sums are over, and not several. ``pairs`` are the marks
+    of values of two columns together, where both have the same value in several rows: then the values of each may be what they were, and
+    the rows others. Of more than :data:`MOST_COLUMNS` such columns there are none.
     """
 
     rows: int = 0
     table: str = ""
     columns: dict[str, str] = {}
     whole: bool = True
+    pairs: dict[str, str] = {}
+
+    def differs(self, other: Marks, names: Sequence[str]) -> bool:
+        """Whether some columns do not have the values that they had, by themselves or two of them together, as far as is known."""
+        if any(self.columns.get(name) != other.columns.get(name) for name in names):
+            return True
+        both = (_both(*pair) for pair in combinations(sorted(names), 2))
+        return any(self.pairs[pair] != other.pairs[pair] for pair in both if pair in self.pairs and pair in other.pairs)
+
+
+def _both(first: str, second: str) -> str:
+    return f"{len(first)}:{first},{second}"
 
 
 def taking_part(table: Table) -> pl.DataFrame:
@@ -84,13 +100,26 @@ def marks_of(frame: pl.DataFrame, names: Iterable[str], identity: Identity) -> M
     """
     key = sha256(identity.sign(_LABEL))
     columns, rows, whole = {}, np.zeros(frame.height, np.uint64), True
+    tied = dict[str, tuple[Words, NDArray[np.bool_]]]()
     for name in sorted(names):
         seed = hmac.new(key, name.encode(), hashlib.sha256).digest()
         values = _mixed(_words(frame[name], key) ^ np.uint64(int.from_bytes(seed[:8], "big")))
         there = frame[name].is_not_null().to_numpy()
         columns[name], whole = _mark(key, values[there]), whole and bool(there.all())
+        if len(np.unique(values[there])) < there.sum():
+            tied[name] = values, there
         rows += values  # modulo 2**64, as unsigned numbers are
-    return Marks(frame.height, _mark(key, _mixed(rows)), columns, whole)
+    few = tied if len(tied) <= MOST_COLUMNS else {}
+    pairs = {_both(*pair): _sum_mark(key, few[pair[0]], few[pair[1]]) for pair in combinations(few, 2)}
+    return Marks(frame.height, _mark(key, _mixed(rows)), columns, whole, pairs)
+
+
+def _sum_mark(key: bytes, one: tuple[Words, NDArray[np.bool_]], other: tuple[Words, NDArray[np.bool_]]) -> str:
+    """Of the rows that have both values, whatever their order: by a sum, since there are many pairs, and sorting takes longer."""
+    there = one[1] & other[1]
+    words = _mixed(one[0][there] + other[0][there])
+    told = np.array([there.sum(), words.sum(dtype=np.uint64)], dtype=">u8").tobytes()
+    return hmac.new(key, told, hashlib.sha256).hexdigest()[:32]
 
 
 def _mark(key: bytes, values: Words) -> str:

@@ -218,7 +218,7 @@ def _rows(took: TookPart, new: TookPart) -> Subtraction | None:
 
 
 def _changed(then: Marks, now: Marks, names: Sequence[str]) -> bool:
-    """Whether the values of some variables are not what they were. Where others may have changed, each of these is looked at by itself."""
+    """Whether the values of some variables are not what they were. Where others may have changed, these are looked at by themselves."""
     if set(then.columns) == set(now.columns) == set(names):
         return True
-    return any(then.columns.get(name) != now.columns.get(name) for name in names)
+    return now.differs(then, names)

@@ -125,6 +125,10 @@ def _rest(terms: Terms) -> list[str]:
         "remembers its own studies, and names it before consent",
     ]
     lines.append(f"not covered: {SOLVED}")
+    if terms.method is Method.FISHER:
+        lines.append(
+            "not covered: a server that lies about how many sites can do a test can have the p-value of one of them, in three digits"
+        )
     if terms.method in (Method.RESIDUAL, Method.AUTO):
         lines.append("not covered: how many rows of all sites together lie between given values of a number; far out there may be few")
     return lines

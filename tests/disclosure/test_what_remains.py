@@ -23,9 +23,8 @@ ONE_VARIES = THREE | {site: THREE[site].with_columns(Z=pl.lit(7.0)) for site in 
 """Z has one value at a and at b. They contribute to every sum, and add nothing to cross-products."""
 
 
-def test_a_number_that_varies_at_one_site_only_is_that_sites_own() -> None:
-    """Cross-products of Z with everything, over many rows of c. Strict contributes nothing that does not vary at a site."""
-    assert not [r for r in studied(ONE_VARIES, STRICT).sums() if set(r.variables) >= {"X", "Z"}]
+def test_in_aggregate_a_number_that_varies_at_one_site_only_is_that_sites_own() -> None:
+    """Cross-products of Z with everything, over many rows of c. In strict a and b do not contribute what is the same in all their rows."""
     record = studied(ONE_VARIES, AGGREGATE)
     found = [r.part.over(("X", "Z")) for r in record.sums() if set(r.variables) >= {"X", "Z"}]
     assert found
@@ -33,6 +32,7 @@ def test_a_number_that_varies_at_one_site_only_is_that_sites_own() -> None:
     for part in found:
         np.testing.assert_allclose(part.gram[1], wanted.gram[1], rtol=1e-8)
         assert part.rows >= MIN_ROWS
+    assert not [r for r in studied(ONE_VARIES, STRICT).sums() if "Z" in r.variables]
 
 
 ONE_HAS_R = {"a": table(1, {"p": 50, "q": 40}), "b": table(2, {"p": 45, "q": 45}), "c": table(3, {"p": 50, "q": 30, "r": 12})}
@@ -55,12 +55,20 @@ ONE_PATIENT["c"] = ONE_PATIENT["c"].with_columns(Z=pl.when(pl.int_range(pl.len()
 """A number that is zero for all patients but one is a level of one patient in disguise."""
 
 
-def test_a_number_that_is_the_same_for_all_but_one_patient_gives_that_patient() -> None:
-    """Rules on levels do not see it: declare such a variable as levels, or leave it out. Its product with X is 3 (x - mean).
+def test_in_strict_a_number_that_is_the_same_for_all_but_one_patient_is_in_no_sum_if_it_varies_at_one_site() -> None:
+    assert not [r for r in studied(ONE_PATIENT, STRICT).sums() if "Z" in r.variables]
 
-    With strict there is no such sum where Z varies at one site only.
-    """
-    assert not [r for r in studied(ONE_PATIENT, STRICT).sums() if set(r.variables) >= {"X", "Z"}]
+
+def test_in_strict_such_a_number_still_tells_of_few_patients_if_it_varies_at_two_sites() -> None:
+    """One patient of a, and one of c: the sum of squares is theirs alone."""
+    frames = ONE_PATIENT | {"a": ONE_PATIENT["a"].with_columns(Z=pl.when(pl.int_range(pl.len()) == 5).then(3.0).otherwise(0.0))}
+    found = next(r.part.over(("X", "Z")) for r in studied(frames, STRICT).sums() if set(r.variables) >= {"X", "Z"})
+    wanted = sum(3.0**2 * (1 - 1 / frames[site].height) for site in "ac")
+    np.testing.assert_allclose(found.gram[1, 1], wanted, rtol=1e-8)
+
+
+def test_in_aggregate_a_number_that_is_the_same_for_all_but_one_patient_gives_that_patient() -> None:
+    """Rules on levels do not see it: declare such a variable as levels, or leave it out. Its product with X is 3 (x - mean)."""
     record = studied(ONE_PATIENT, AGGREGATE)
     found = next(r.part.over(("X", "Z")) for r in record.sums() if set(r.variables) >= {"X", "Z"})
     n, value = ONE_PATIENT["c"].height, 3.0

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from consilience.disclosure.census import Census
 from consilience.disclosure.shield import shield
 from consilience.disclosure.statement import Statement
-from consilience.disclosure.words import MOST_LINES, contract_lines, result_lines, site_lines
+from consilience.disclosure.words import MOST_LINES, SOLVED, contract_lines, result_lines, site_lines
 from consilience.settings.choices import Dropout, Isolation, Method, SingleSite
 from consilience.settings.terms import Terms
 from tests.disclosure.sites import SCHEMA, random_site, table
@@ -149,3 +149,22 @@ def test_the_result_says_what_was_refused() -> None:
     assert "refused: tests over A, B\nrefused: tests over A, B, D" in text
     many = [names for size in (2, 3) for names in itertools.combinations("ABCDE", size)]
     assert "and over 8 other variable sets" in said(result_lines(census, {}, many))
+
+
+@pytest.mark.parametrize("terms", [AGGREGATE, Terms(min_cell=5, isolation=Isolation.STRICT, single_site=SingleSite.REFUSE)])
+@pytest.mark.parametrize("gaps", [0, 20])
+def test_either_isolation_says_that_counts_of_few_sites_can_be_solved_for(terms: Terms, gaps: int) -> None:
+    """tests/disclosure/test_what_remains.py does so, for two to four sites."""
+    columns = {"A": [float(i % 7) for i in range(80)], "B": [None] * gaps + [i % 2 for i in range(80 - gaps)]}
+    for lines in (contract_lines(terms), site_lines(shield(table(columns), terms, 5), terms, 5)):
+        (line,) = [line for line in lines if SOLVED in line]
+        assert "two to four" in line
+        assert "rows" in line
+        assert "level" in line
+
+
+@pytest.mark.parametrize("alone", list(SingleSite))
+def test_no_statistic_of_one_site_is_promised(alone: SingleSite) -> None:
+    text = said(contract_lines(Terms(min_cell=5, single_site=alone)))
+    assert ("p-value of three digits" in text) == (alone is SingleSite.LOCAL)
+    assert ("not answered" in text) == (alone is SingleSite.REFUSE)

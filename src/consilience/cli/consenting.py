@@ -78,14 +78,16 @@ def person(console: Console, policy: Policy | None) -> Decide:
 
 
 def show_offer(client: Client, folder: StudyFolder, study: dict[str, Any], settings: AgentConfig) -> None:
-    """The contract as it would be now: settings, sites with fingerprints, warnings, digest, and what the site's policy says of it."""
+    """The contract as it would be now, with its digest, what can be worked out about this site, and what the site's policy says of it."""
+    from consilience.service.agent.disclosing import disclosed  # noqa: PLC0415
     from consilience.service.agent.policy import violations  # noqa: PLC0415
     from consilience.service.agent.recalling import recall  # noqa: PLC0415
     from consilience.service.contract import contract_shown, warnings_of  # noqa: PLC0415
 
     contract, policy, console = contract_shown(study), policy_of(settings), Console()
-    recalled = recall(folder, contract, client)
-    lines = [*contract.lines(), f"the contract's digest, as it stands now: {contract.digest.hex()}"]
+    mine = disclosed(client, contract)
+    recalled = recall(folder, contract, client, mine.shielded)
+    lines = [*contract.lines(), f"the contract's digest, as it stands now: {contract.digest.hex()}", *mine.lines()]
     show_words(console, lines, [*warnings_of(contract), *recalled.warnings])
     if policy is not None:
         broken = violations(policy, contract, folder.joined.site, [one.words for one in recalled.subtractions])

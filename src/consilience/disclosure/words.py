@@ -23,15 +23,21 @@ MOST_LINES = 12
 SUMS = "how many they are, how many have each level, squares and products of their columns, how well models fit them"
 """What a sum over rows is."""
 SOLVED = (
-    "where few sites are in a sum, the level counts of each may be solved for, since not only they are summed, but their squares as well"
+    "where few sites are in a sum, say two to four, how many rows each of them has, and how many have each level, can be solved for, if "
+    "not which site it is: counts are whole numbers, and their squares, divided by the site's rows, are summed as well"
 )
-"""What adding and subtracting cannot do."""
+"""What adding and subtracting cannot do, and more can, whatever the isolation (tests/disclosure/test_what_remains.py)."""
+STATED = (
+    "every site states to all others and to the server which variables it contributes, whether it lacks values of them, and whether it has "
+    "enough rows (min_rows); it states the same in the whole study"
+)
+"""What everybody sees of every site where there are rules."""
 
 
 def contract_lines(terms: Terms) -> list[str]:
     """What limits hold in a study, and what each of them means.
 
-    >>> for line in contract_lines(Terms(min_cell=5))[:2]:
+    >>> for line in contract_lines(Terms(min_cell=5))[:4:3]:
     ...     print(line)
     no sum over fewer than 2 sites, but for answers to tests that one site alone can do, and none over fewer than 10 rows
     how many sites and rows there are for a variable set is summed in any case
@@ -41,15 +47,34 @@ def contract_lines(terms: Terms) -> list[str]:
     limits = (
         f"no sum over fewer than {counted(terms.min_contributors, 'site')}{but} and none over fewer than {counted(terms.min_rows, 'row')}"
     )
+    told = [_alone(terms), _gone(terms)]
     if not _ruled(terms):
         return [
             limits,
+            *told,
             "how many sites and rows there are for a variable set is summed in any case",
             "single rows are not protected: sums over two variable sets may differ by one row, which can be worked out (min_cell=1)",
             "small counts of levels are not protected, be they of one site or of all (min_cell=1)",
             "what can be worked out by subtracting sums may be about one site alone (isolation='aggregate')",
         ]
-    return [limits, *(_strict if terms.isolation is Isolation.STRICT else _aggregate)(terms), *_rest(terms)]
+    return [limits, *told, *(_strict if terms.isolation is Isolation.STRICT else _aggregate)(terms), STATED, *_rest(terms)]
+
+
+def _alone(terms: Terms) -> str:
+    if terms.min_contributors == 1:
+        return "what one site alone can test is summed like any other test"
+    if terms.single_site is SingleSite.REFUSE:
+        return "what one site alone can test is not answered (single_site='refuse')"
+    return (
+        "what one site alone can test is answered by it with a p-value of three digits, degrees of freedom and whether its models could be "
+        "fitted; no statistic leaves it (single_site='local')"
+    )
+
+
+def _gone(terms: Terms) -> str:
+    if terms.on_dropout is Dropout.STOP:
+        return "if a site is gone for good, the study stops (on_dropout='stop')"
+    return "if a site is gone for good, sums are made again with the others (on_dropout='restart')"
 
 
 def _ruled(terms: Terms) -> bool:
@@ -96,10 +121,14 @@ def _rest(terms: Terms) -> list[str]:
         "not covered: counts of rows by the levels of two or more variables together, which may be small"
         + (", over all sites of a sum" * strict),
         "not covered: numbers that are the same in nearly all rows, or far from all others in a few: sums over many rows tell of these few",
-        "not covered: other studies of the same rows: they may leave out others, and differ from this one by few rows",
+        "not covered: other studies of the same rows, which may leave out others and differ from this one by few rows; a site's home "
+        "remembers its own studies, and names it before consent",
     ]
-    if strict:
-        lines.append(f"not covered: {SOLVED}")
+    lines.append(f"not covered: {SOLVED}")
+    if terms.method is Method.FISHER:
+        lines.append(
+            "not covered: a server that lies about how many sites can do a test can have the p-value of one of them, in three digits"
+        )
     if terms.method in (Method.RESIDUAL, Method.AUTO):
         lines.append("not covered: how many rows of all sites together lie between given values of a number; far out there may be few")
     return lines
@@ -155,7 +184,7 @@ def _about(table: Table, terms: Terms, min_cell: int) -> list[str]:
             f"sums over all {rows} rows that this site contributes may be worked out, of the variables {', '.join(names)}: {SUMS}",
             "if another site contributes exactly these variables and lacks no values either, subtracting gives sums over both together; "
             "but that site, and whoever it passes its numbers on to, can take its own part away",
-            f"in that case, too: {SOLVED}",
+            f"with that site and without it: {SOLVED}",
         ]
     else:
         named = [f"a group of {rows} rows with values of {', '.join(names)}" for names, rows in groups[:MOST_LINES]]
@@ -164,6 +193,7 @@ def _about(table: Table, terms: Terms, min_cell: int) -> list[str]:
             f"this site's rows lack different values, so that sums over each of {len(groups)} groups of them may be worked out: {SUMS}",
             *named,
             *more,
+            f"without subtracting, too: {SOLVED}",
         ]
     if terms.on_dropout is Dropout.RESTART:
         lines.append("if this site is gone during a run, sums are made again without it, and the difference is this site's part of them")

@@ -51,7 +51,8 @@ def fit_options(terms: Terms, sites: int) -> FitOptions:
 class FederatedTest(CITest):
     """CI tests over the sites that a transport reaches, on the terms they have agreed to.
 
-    ``datasets`` are the variable sets that sites hold, not who holds which. Where the sites are, this class does not know.
+    ``datasets`` are the variable sets that sites hold; which site contributes what, each states itself, where there are rules on
+    disclosure. Where the sites are, this class does not know.
     """
 
     def __init__(self, schema: Schema, terms: Terms, datasets: Iterable[frozenset[str]], transport: Transport) -> None:

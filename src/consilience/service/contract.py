@@ -41,10 +41,7 @@ RESTART_WARNING = (
     "If a site vanishes, sums are made again without it, and the difference of the two sums is that site's part: "
     "its counts and cross-products, or its own p-value."
 )
-QUERIED_WARNING = (
-    "The variables were asked from the sites: the server knows which site measures what, which matters most where one "
-    "site alone can fit a model."
-)
+QUERIED_WARNING = "The variables were asked from the sites: each has told, in the open, names, kinds and levels of those that it measures."
 PAIR_WARNING = "With two sites, each can compute the other's part of every sum by subtracting its own."
 """What an owner should know: of a site before agreeing, of a study before asking for it."""
 
@@ -106,7 +103,6 @@ class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         s, known = self.settings, knowledge_of(self.settings)
         kinds = (f"{v.name} ({_said(v)})" for v in self.variables)
         most = "of any size" if s.max_given is None else f"of at most {s.max_given}"
-        gone = "the run stops" if s.on_dropout is Dropout.STOP else "the batch restarts with the others"
         lines = [
             f"study {self.name!r} ({self.study})",
             f"variables: {'; '.join(kinds)}",
@@ -117,12 +113,14 @@ class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             f"conditioning sets {most}; tests go out {'level by level' if s.batching is Batching.LEVELS else 'all together'}",
             f"where decisions contradict each other: {RESOLVED[s.resolve]}",
             *(() if known is None else known.lines()),
-            *contract_lines(self.terms),
-            f"what one site alone can test: {s.single_site.value}",
-            f"when a site is gone, {gone}",
+            *self.limits(),
             *(f"site {m.name!r}: {fingerprint_text(m.fingerprint)}" for m in self.members),
         ]
         return [printable(line) for line in lines]
+
+    def limits(self) -> list[str]:
+        """What of it limits what can be worked out, in words."""
+        return [printable(line) for line in contract_lines(self.terms)]
 
 
 def _said(spec: VariableSpec) -> str:

@@ -13,8 +13,14 @@ from numpy.typing import NDArray
 from scipy import special
 
 import consilience as cs
+from consilience.citest.question import Question
 from consilience.citest.rounding import LEAST_ALONE, ToldP
-from tests.federation.helpers import mixed_clients, tap
+from consilience.federation.transport import LocalTransport
+from consilience.protocol.local_tests import LocalTests
+from consilience.protocol.messages import Announced
+from consilience.settings.choices import Method, SingleSite
+from consilience.settings.terms import Terms
+from tests.federation.helpers import mixed_clients, mixed_frames, tap
 
 N = 137
 TABLE = (41, 31, 24, 41)
@@ -121,3 +127,18 @@ def test_results_that_are_published_have_six_digits() -> None:
     plain = {key: value for key, value in found.to_dict().items() if key not in ("strength", "in_words")}
     assert len(list(numbers(plain))) > 10
     assert all(value == float(f"{value:.5e}") for value in numbers(plain))
+
+
+@pytest.mark.parametrize("alone", list(SingleSite))
+def test_over_a_network_every_site_rounds_its_p_value_whatever_the_server_says_of_the_others(alone: SingleSite) -> None:
+    """Both sites have the rows, one is able to test. A server that asks for the sum all the same has the p-value of that one."""
+    frames = mixed_frames(2)
+    clients = [cs.Client("s0", frames[0]), cs.Client("s1", frames[1].with_columns(B=pl.lit(1.0)))]
+    schema, members = cs.Server(clients).schema, [c.identity.fingerprint for c in clients]
+    terms = Terms(method=Method.FISHER, network=True, single_site=alone)
+    transport = LocalTransport([c.join("0" * 16, schema, terms, members) for c in clients])
+    rows = sum(frame.height for frame in frames)
+    (found,) = transport.ask(LocalTests((Question("A", "B"),), terms.ordinal, terms.ridge), [Announced(("A", "B"), 2, rows)])
+    p = math.exp(-0.5 * found)
+    assert 0.0 < p < 1.0, "it is one site's, and no other's"
+    assert p == pytest.approx(float(f"{p:.3g}"), rel=1e-12)

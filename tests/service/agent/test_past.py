@@ -8,11 +8,13 @@ import stat
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 import consilience as cs
 from consilience import errors
+from consilience.data.schema import Schema
 from consilience.protocol.handshake import Challenge, Closing, Consent, Declined, Welcome
 from consilience.protocol.messages import Answer
 from consilience.protocol.survey import Survey
@@ -23,6 +25,7 @@ from consilience.service.agent.past import FILE, Over, Past
 from consilience.service.agent.policy import Policy
 from consilience.service.contract import Contract, Member
 from consilience.service.invitation import Invitation
+from consilience.service.settings import specs_of
 from tests.service.agent.sites import CLIENTS, MEMBERS, SERVER, ask, changed, proposal, run_of
 
 FIRST, SECOND = "00112233aabbccdd", "ffee112233aabbcc"
@@ -258,6 +261,69 @@ def test_a_column_that_no_study_shares_may_change(tmp_path: Path) -> None:
     found = proposed(tmp_path, contract_of(SECOND[:-1] + "7", variables=changed().variables[1:], datasets=(("C",),)), client_with(flipped))
     assert found is not None
     assert "other values" in found.subtractions[0].words
+
+
+def contract_over(study: str, names: str, **what: Any) -> Contract:
+    kinds = {"A": "continuous", "C": "binary", "D": "binary", "Z": "continuous", "W": "continuous"}
+    variables = specs_of(Schema({name: kinds[name] for name in names}))
+    return contract_of(study, variables=variables, datasets=(tuple(names),), **what)
+
+
+def asked_after(home: Path, frame: pl.DataFrame, first: str, second: str) -> Asked:
+    """Two studies of one table, with other variables: what is asked of the second."""
+    proposed(home, contract_over(FIRST, first), client_with(frame))
+    found = proposed(home, contract_over(SECOND, second), client_with(frame))
+    assert found is not None
+    return found
+
+
+def lacking(**gaps: range) -> pl.DataFrame:
+    """A hundred rows, of which some lack some values."""
+    rng = np.random.default_rng(5)
+    columns: dict[str, Any] = {name: rng.normal(size=100).tolist() for name in "AZW"}
+    columns["C"] = rng.integers(0, 2, 100).tolist()
+    return pl.DataFrame({name: [None if i in gaps.get(name, ()) else v for i, v in enumerate(values)] for name, values in columns.items()})
+
+
+def test_one_table_in_two_studies_with_other_variables_may_differ_by_a_row(tmp_path: Path) -> None:
+    """The attack of tests/disclosure/test_attacks_again.py: where Z is studied the row without it is left out, and else it is there. The
+    table is the same, and on old code nobody is told.
+    """
+    found = asked_after(tmp_path, lacking(Z=range(1)), "ACZ", "AC")
+    (one,) = found.subtractions
+    assert "1 row more" in one.words
+    assert "sums over A, C tell" in one.words
+    assert "fewer than 10" in one.words
+    assert one.words in found.warnings
+    site = site_of(tmp_path, "0123456789abcdef", by_policy(Policy()), client=client_with(lacking(Z=range(1))))
+    assert isinstance(site.handle(proposal(contract_over("0123456789abcdef", "AC"))), Declined)
+
+
+def test_rows_that_the_other_study_leaves_out_for_a_rare_level_are_named(tmp_path: Path) -> None:
+    frame = lacking().with_columns(D=pl.when(pl.int_range(pl.len()) < 3).then(1).otherwise(0))
+    found = asked_after(tmp_path, frame, "AC", "ACD")
+    assert "3 rows fewer" in found.subtractions[0].words
+
+
+@pytest.mark.parametrize(
+    ("gaps", "first", "second"),
+    [
+        ({}, "ACZ", "AC"),  # all rows in both
+        ({"Z": range(20)}, "ACZ", "AC"),  # two groups of at least ten rows, and both of them together
+        ({"A": range(1)}, "ACZ", "ACW"),  # the row is left out by both, or has its value hidden by both
+        ({"Z": range(1)}, "ACZ", "W"),  # nothing is shared
+    ],
+)
+def test_one_table_in_two_studies_that_leave_out_the_same_is_nothing_to_name(tmp_path: Path, gaps: Any, first: str, second: str) -> None:
+    assert asked_after(tmp_path, lacking(**gaps), first, second).subtractions == ()
+
+
+def test_groups_of_two_studies_that_may_differ_by_few_rows_are_named(tmp_path: Path) -> None:
+    """Both studies have all rows; but those with Z in the one and those with W in the other are the same but for one."""
+    found = asked_after(tmp_path, lacking(Z=range(20), W=range(1, 21)), "ACZ", "ACW")
+    (one,) = found.subtractions
+    assert "lack other values than they did in the study 'study 00'" in one.words
+    assert "may be fewer than 10" in one.words
 
 
 def test_another_identity_under_a_known_name_is_said(tmp_path: Path) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 
-from consilience.service.agent.marks import Marks
+from consilience.secagg import Identity
+from consilience.service.agent.marks import Marks, marks_of
 from consilience.service.agent.past import TookPart
 from consilience.service.agent.subtracting import subtractions
 
@@ -75,3 +77,27 @@ def test_thirty_studies_of_a_hundred_sites_are_no_work(least: int) -> None:
     sites = [f"s{i}" for i in range(100)]
     old = [study(i, ["me", *(s for s in sites if rng.random() < 0.5)], min_contributors=least) for i in range(30)]
     assert isinstance(subtractions(study(99, ["me", *sites[:60]], min_contributors=least), old), list)
+
+
+def test_rows_without_gaps_differ_by_what_their_numbers_differ_and_others_by_nobody_knows_how_many() -> None:
+    def marked(number: int, rows: int, table: str, *, whole: bool) -> TookPart:
+        return study(number, SITES[:3], marks=Marks(rows, table, dict.fromkeys("AB", table), whole))
+
+    first = marked(1, 100, "t", whole=True)
+    assert subtractions(marked(2, 110, "u", whole=True), [first]) == []
+    assert subtractions(marked(2, 100, "t", whole=True), [first]) == []
+    for rows, whole in ((109, True), (100, True), (110, False), (200, False)):
+        (found,) = subtractions(marked(2, rows, "u", whole=whole), [first])
+        assert "may be fewer than 10" in found.words
+
+
+def test_rows_may_be_others_though_every_column_has_the_values_that_it_had() -> None:
+    identity = Identity.generate()
+    first = pl.DataFrame({"A": [0, 0, 1, 1], "B": [0, 1, 0, 1], "Z": [1.0, 2.0, 3.0, 4.0]})
+    second = pl.DataFrame({"A": [0, 0, 1, 1], "B": [0, 0, 1, 1], "W": [1.0, 2.0, 3.0, 4.0]})
+    one, two, three = (marks_of(frame, frame.columns, identity) for frame in (first, second, first.drop("Z")))
+    assert all(one.columns[name] == two.columns[name] for name in "AB")
+    assert one.differs(two, "AB")
+    assert not one.differs(three, "AB")
+    (found,) = subtractions(study(2, SITES[:3], marks=two), [study(1, SITES[:3], marks=one)])
+    assert "other values in as many rows" in found.words

@@ -9,6 +9,7 @@
 ``past``         the studies that it took part in, on disk; ``marks`` of its table then
 ``subtracting``  what earlier studies and a new one tell together
 ``recalling``    what of that matters for a contract
+``disclosing``   what a contract would disclose of the site, in the words that are shown before consent
 ``telling``      what it says of its variables where a study asks, and what it never says
 ``link``         the connection: TLS, proxy, challenge, coming back after it ends
 ``rehearsal``    what would leave the site, without anything leaving it

@@ -49,17 +49,18 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     min_rows: Annotated[int, _said("a study's min_rows must be at least this", 1)] = _USUAL.min_rows
     min_cell: Annotated[int, _said("a study's min_cell must be at least this", 1)] = _USUAL.min_cell
     isolation: Annotated[
-        Isolation, _said("strict: nothing of one site alone may be derivable; aggregate: what the contract says of it may be")
-    ] = Isolation.AGGREGATE
+        Isolation, _said("strict: nothing about one site alone may come out by subtracting; aggregate: what the contract says")
+    ] = _USUAL.isolation
     methods: Annotated[tuple[Method, ...], _said("methods that a study may use")] = tuple(Method)
     site_effects: Annotated[tuple[SiteEffects, ...], _said("where sites' intercepts may live; joint discloses numbers of single sites")] = (
         tuple(each for each in SiteEffects if each is not SiteEffects.JOINT)
     )
     single_site: Annotated[
-        tuple[SingleSite, ...], _said("what may happen to a test that one site alone can do; local answers it with statistics")
+        tuple[SingleSite, ...],
+        _said("what may happen to a test that one site alone can do; local tells its p-value in three digits"),
     ] = tuple(SingleSite)
     on_dropout: Annotated[tuple[Dropout, ...], _said("what may happen when a site is gone; restart reveals its part of finished sums")] = (
-        Dropout.STOP,
+        tuple(each for each in Dropout if each is not Dropout.RESTART)
     )
     max_given: Annotated[
         Annotated[int, msgspec.Meta(ge=0)] | None, _said("largest model: conditioning sets have at most so many variables")

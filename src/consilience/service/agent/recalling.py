@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
+from consilience.disclosure.shield import Shielded
 from consilience.federation import Client
 from consilience.service.agent.home import StudyFolder
-from consilience.service.agent.marks import marks_of
+from consilience.service.agent.marks import marks_of, taking_part
 from consilience.service.agent.past import Answered, Past, TookPart
 from consilience.service.agent.subtracting import Subtraction, other_identities, subtractions
 from consilience.service.contract import Contract
@@ -51,11 +52,11 @@ class Recalled:
         return replace(self, again=False, written=True)
 
 
-def recall(folder: StudyFolder, contract: Contract, client: Client) -> Recalled:
-    """Look up what matters for a contract. The data must fit its schema."""
+def recall(folder: StudyFolder, contract: Contract, client: Client, shielded: Shielded) -> Recalled:
+    """Look up what matters for a contract, by what of the client's table takes part (:func:`..disclosing.disclosed`)."""
     past = Past(folder.home)
-    held = tuple(sorted(client.held(contract.schema)))
-    took = TookPart.of(contract, folder.joined.url, held, marks_of(client.frame, held, client.identity))
+    held, rows = tuple(sorted(client.held(contract.schema))), taking_part(shielded.table)
+    took = TookPart.of(contract, folder.joined.url, held, marks_of(rows, rows.columns, client.identity))
     earlier = past.counting(took.contract)
     others = [one for one in earlier if one.contract != took.contract]
     written = any((one.contract, one.marks.table) == (took.contract, took.marks.table) for one in past.studies())

@@ -7,7 +7,6 @@ from hashlib import sha256
 from typing import Any
 
 from consilience.data.finding import Asker, Grade
-from consilience.disclosure.words import site_lines
 from consilience.errors import (
     ConsilienceError,
     DataError,
@@ -40,6 +39,7 @@ from consilience.protocol.states import SiteState, Standing
 from consilience.protocol.version import VERSION
 from consilience.secagg import fingerprint_text, read_fingerprint
 from consilience.service.agent.asking import NOT_AGREED, Asked, Decide, Decision
+from consilience.service.agent.disclosing import Disclosed
 from consilience.service.agent.home import PlanRecord, StudyFolder
 from consilience.service.agent.past import Answered, Over, Past
 from consilience.service.agent.recalling import Recalled, recall
@@ -64,16 +64,17 @@ PLAN_CHANGED = (
     "The plan by which this site's table is harmonised is not the one that was agreed to: what is answered from now on would be of another "
     "table."
 )
+PLAN_ENDS = (
+    "The plan by which this site's table is harmonised is not the one that was agreed to. If the rows that take part are others by it, and "
+    "the study has begun, this site's part in it ends, even if you agree: sums before and after would differ by these rows, so that none "
+    "is answered any more. Take the plan as it was, or take part in a new study."
+)
+"""Without and with rules on what can be worked out by subtracting."""
 
 
 MISFIT = "The site's data do not fit the study's schema."
 BARRED = "The site's data did not fit an earlier contract of this study, and its owner has not allowed another."
 """What the study's owner is told; neither says anything about the contract that is proposed."""
-
-
-def _disclosed(half: SiteHalf) -> list[str]:
-    """What can be worked out about this site, and what it leaves out and says for that, before its owner agrees."""
-    return [printable(line) for line in site_lines(half.shielded, half.terms, half.min_cell)]
 
 
 def _nobody(_lines: list[str], _warnings: list[str]) -> bool:
@@ -197,7 +198,7 @@ class Site:
             self._misfits(error)
             raise
         plan, agreed = PlanRecord.of(self._client.plan), self._folder.plan
-        recalled = self._recall(contract)
+        recalled = self._recall(contract, half)
         if self._accepted is None or plan.digest != agreed.digest or recalled.again:
             decision = self._agreed(contract, half, plan_changed=self._accepted is not None and plan.digest != agreed.digest)
             if not decision.yes:
@@ -217,7 +218,7 @@ class Site:
         """Ask, and write down that the site takes part. Then look again: another process of this home may have done so at the same time,
         for a study that can be subtracted from this one, and of the two at least the later sees both.
         """
-        recalled = self._recall(contract)
+        recalled = self._recall(contract, half)
         while True:
             decision = self._decide(self._asked(contract, half, recalled, plan_changed=plan_changed))
             if not decision.yes:
@@ -225,24 +226,26 @@ class Site:
                     recalled.past.add(Over(contract=contract.digest.hex()))
                 return decision
             named, self._recalled = recalled.names, recalled.keep(decision.by)
-            recalled = recall(self._folder, contract, self._client)
+            recalled = recall(self._folder, contract, self._client, half.shielded)
             if recalled.names <= named:
                 return decision
 
     def _asked(self, contract: Contract, half: SiteHalf, recalled: Recalled, *, plan_changed: bool) -> Asked:
         """All that the owner is shown of a contract, and all that whoever decides must know."""
         digest = f"the contract's digest: {contract.digest.hex()}"
-        lines = [*contract.lines(), digest, *self._plan_lines(contract), *_disclosed(half)]
-        warnings = [*warnings_of(contract), *self._own_warnings(contract), *recalled.warnings, *([PLAN_CHANGED] if plan_changed else [])]
+        lines = [*contract.lines(), digest, *self._plan_lines(contract), *Disclosed.of(half).lines()]
+        warnings = [*warnings_of(contract), *self._own_warnings(contract), *recalled.warnings]
+        if plan_changed:
+            warnings.append(PLAN_ENDS if contract.terms.shielded else PLAN_CHANGED)
         return Asked(contract, self._joined.site, lines, warnings, recalled.subtractions)
 
     def _asked_in_words(self, asked: Asked) -> Decision:
         return Decision(self._ask(asked.lines, asked.warnings), "its owner")
 
-    def _recall(self, contract: Contract) -> Recalled:
+    def _recall(self, contract: Contract, half: SiteHalf) -> Recalled:
         """What this site's home remembers that matters for a contract, looked up once."""
         if self._recalled is None or self._recalled.contract != contract:
-            self._recalled = recall(self._folder, contract, self._client)
+            self._recalled = recall(self._folder, contract, self._client, half.shielded)
         return self._recalled
 
     def _remember_answer(self) -> None:

@@ -186,31 +186,39 @@ def _needed(studies: Sequence[TookPart], new: TookPart, sites: Sequence[str]) ->
 
 
 def _rows(took: TookPart, new: TookPart) -> Subtraction | None:
-    """This site's own table, where it is not the one of an earlier study of nearly the same sites, and few rows make the difference.
+    """This site's own rows, where those that take part are not those of an earlier study of nearly the same sites, by few or by unknown.
 
-    A difference of at least ``min_rows`` in the number of rows is one of at least so many rows. With fewer it may be one of a few: marks
-    say that tables differ, not in how many rows. In one and the same study any other table is named.
+    A table may have changed meanwhile; or it is the same, and the two studies leave out different rows of it. Without gaps, every sum of a
+    study is over all its rows, so that a difference of at least ``min_rows`` in their number is one of at least so many rows. With fewer it
+    may be one of a few: marks say that rows differ, not how many. With gaps, sums are over groups of rows, and one of the one study may
+    differ from one of the other by few rows, whatever the tables differ by; unless one study's rows are one group, and the same rows as all
+    groups of the other. In one and the same study any other rows are named.
     """
-    least, names = _least(took, new), _shared(took, new)
-    if max(len(took.sites - new.sites), len(new.sites - took.sites)) >= least or not _changed(took.marks, new.marks, names):
+    then, now, names = took.marks, new.marks, sorted(set(took.marks.columns) & set(new.marks.columns))
+    if max(len(took.sites - new.sites), len(new.sites - took.sites)) >= _least(took, new):
         return None
-    fewest, difference = max(took.min_rows, new.min_rows), new.marks.rows - took.marks.rows
-    again, many = took.contract == new.contract, abs(difference) >= fewest
+    if not names or not then.table or then.table == now.table:
+        return None
+    changed = _changed(then, now, names)
+    if not changed and (then.whole or now.whole):
+        return None
+    fewest, difference = max(took.min_rows, new.min_rows), now.rows - then.rows
+    again, many = took.contract == new.contract, then.whole and now.whole and abs(difference) >= fewest
     if many and not again:
         return None
-    how = f"{counted(abs(difference), 'row')} {'more' if difference > 0 else 'fewer'}" if difference else "other values in as many rows"
     when = "in this study before" if again else f"in {_called(took)}"
-    words = (
-        f"This site's table has {how} than it had {when}: subtracted from each other, sums over {', '.join(map(printable, names))} tell "
-        f"about the rows that differ{'' if many else f', which may be fewer than {fewest}'}."
-    )
-    return Subtraction(words, (took.contract,), ("rows", new.marks.table))
+    over = f"subtracted from each other, sums over {', '.join(map(printable, names))} tell about"
+    few = "" if many else f", which may be fewer than {fewest}"
+    how = f"{counted(abs(difference), 'row')} {'more' if difference > 0 else 'fewer'}" if difference else "other values in as many rows"
+    if changed:
+        words = f"Of this site's table, what takes part has {how} than it had {when}: {over} the rows that differ{few}."
+    else:
+        words = f"This site's rows lack other values than they did {when}: {over} rows that are in a group of one of them only{few}."
+    return Subtraction(words, (took.contract,), ("rows", now.table))
 
 
 def _changed(then: Marks, now: Marks, names: Sequence[str]) -> bool:
-    """Whether the values of some variables are not what they were. Where others may have changed, each of these is looked at by itself."""
-    if not then.table or then.table == now.table:
-        return False
+    """Whether the values of some variables are not what they were. Where others may have changed, these are looked at by themselves."""
     if set(then.columns) == set(now.columns) == set(names):
         return True
-    return any(then.columns.get(name) != now.columns.get(name) for name in names)
+    return now.differs(then, names)

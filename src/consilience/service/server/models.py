@@ -113,14 +113,14 @@ class SettingsModel(_Declared):
 class StudyIn(_Body):
     """A study. With `variables` and `datasets` declared, nothing is asked from the sites but sums: the private way, to be preferred.
 
-    Without them the sites are asked which variables they hold. **That tells the server which site measures what**, which matters most
-    where a single site can fit a model.
+    Without them the sites are asked which variables they hold. **Names, kinds and levels of all of them are then told in the open.** (With
+    rules on disclosure, every site states in any case which of the study's variables it contributes.)
     """
 
     name: Text
     variables: list[VariableModel] | None = Field(None, max_length=MOST_VARIABLES)
     datasets: list[list[Text]] | None = Field(
-        None, max_length=MOST_DATASETS, description="The sets of variables that sites measure; not which site measures which."
+        None, max_length=MOST_DATASETS, description="The sets of variables that sites measure, without names of sites."
     )
     settings: SettingsModel = SettingsModel()
 

@@ -33,14 +33,15 @@ LEARNT = (
     "Participants and the study's owner learn the result: which pairs of variables were found dependent or independent given which others, "
     "with p-values and numbers of rows over all sites together, and the graphs that agree with it.",
     "The study's server learns sums over sites, the number of messages, when this site was connected, and this site's network address.",
-    "Other sites learn this site's name and fingerprint, and the same result.",
-    "Nobody is sent a row of the table, and no number of this site alone, but for what is said under warnings and limits.",
+    "Other sites learn this site's name and fingerprint, the same result, and what this site states of itself (see below).",
+    "Nobody is sent a row of the table. What can be worked out about this site alone is said below, sentence by sentence.",
 )
 PROTECTED = (
     "The table stays in the memory of a program on this site's machine. No value of it is written to a disk by that program.",
     "Every number is masked with random numbers that this site shares with each other site, and that cancel only in the sum over all of "
     "them. Masked numbers alone look random to the server and to whoever listens.",
-    "This site refuses requests that break the limits below, and writes every message and every refusal to a ledger before it leaves.",
+    "This site leaves out what would tell of few rows, and refuses requests that break the contract's limits. It writes every message and "
+    "every refusal to a ledger before it leaves.",
 )
 
 
@@ -69,7 +70,8 @@ def document(desk: SiteDesk) -> bytes:
         _section("What leaves this site", *_leaves(desk)),
         _section("What others learn from it", listed(LEARNT)),
         _section("How it is protected", listed(PROTECTED)),
-        _section("Limits and warnings", *_limits(offer)),
+        _section("What can be worked out about this site", listed(desk.disclosed())),
+        _section("Warnings", _warnings(offer)),
         _section("Together with earlier studies", *_earlier(desk)),
         _section("The contract, as it stands", listed(offer.lines()), el("p", f"Reference: {offer.reference}"), *_digest(desk)),
         _section("Fingerprints", *_fingerprints(desk, offer)),
@@ -142,20 +144,9 @@ def _leaves(desk: SiteDesk) -> list[Html]:
     return [el("p", words), table([*heads, Column("bytes", number=True)], rows, caption="By kind of message", sortable=False)]
 
 
-def _limits(offer: Offer) -> list[Html]:
-    s = offer.settings
-    limits = [
-        f"No sum is made over fewer than {s.min_contributors} sites.",
-        f"No sum is made over fewer than {s.min_rows} rows.",
-        "What only one site can test is answered with its p-value in three digits, and no statistic."
-        if s.single_site.value == "local"
-        else "What only one site can test is not answered.",
-        "If a site is gone for good, the study stops."
-        if s.on_dropout.value == "stop"
-        else "If a site is gone for good, the study goes on.",
-    ]
+def _warnings(offer: Offer) -> Html:
     warnings = offer.warnings()
-    return [listed(limits), el("h3", "Warnings"), listed(warnings) if warnings else el("p", "There are none beyond the ordinary.")]
+    return listed(warnings) if warnings else el("p", "There are none beyond the ordinary.")
 
 
 def _earlier(desk: SiteDesk) -> list[Html]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from consilience.errors import ConsilienceError
 from consilience.secagg import fingerprint_text
+from consilience.service.agent.disclosing import disclosed
 from consilience.service.agent.policy import read_policy, violations
 from consilience.service.agent.recalling import recall
 from consilience.service.agent.subtracting import Subtraction
@@ -75,7 +76,8 @@ def judge(desk: SiteDesk) -> Judgement | None:
     contract = contract_of(desk)
     if contract is None or desk.study is None or desk.table is None or not desk.fits():
         return None
-    recalled = recall(desk.study, contract, desk.client())
+    client = desk.client()
+    recalled = recall(desk.study, contract, client, disclosed(client, contract).shielded)
     words = [one.words for one in recalled.subtractions]
     digest, broken, trouble = "", tuple[str, ...](), ""
     try:

@@ -19,6 +19,7 @@ from consilience.federation import Client
 from consilience.federation.site.ledger import LedgerLine
 from consilience.service.agent import Home, StudyFolder
 from consilience.service.agent import join as enter
+from consilience.service.agent.disclosing import disclosed
 from consilience.service.agent.home import PlanRecord
 from consilience.service.agent.rehearsal import rehearse
 from consilience.service.agent.telling import declared, question
@@ -61,6 +62,7 @@ class SiteDesk:
         self._matched: tuple[tuple[int, Offer], list[Match]] | None = None
         self._checked: tuple[tuple[int, Offer | None], TableCheck] | None = None
         self._judged: tuple[tuple[int, str, bool], Judgement | None] | None = None
+        self._disclosed: tuple[tuple[int, Offer], list[str]] | None = None
         self.fitted = -1
         self._ledger_file = LedgerFile()
         found = self.home.studies()
@@ -288,7 +290,7 @@ class SiteDesk:
         judged = self.judgement() if offer is not None else None
         if offer is not None:
             self.study.reconsider()  # the owner has seen this offer, and whether the table fits it
-            held, lines, plan = tuple(self.held), tuple(offer.lines()), self.plan
+            held, lines, plan = tuple(self.held), (*offer.lines(), *self.disclosed()), self.plan
             kept = Consent(offer.reference, time.time(), self.site, held, lines, self.mark(), plan.digest, plan.lines)
             if judged is not None:
                 kept = msgspec.structs.replace(kept, digest=judged.digest, named=tuple(one.words for one in judged.subtractions))
@@ -312,6 +314,16 @@ class SiteDesk:
     def plan(self) -> PlanRecord:
         """The plan for the table, as the agent writes it down."""
         return PlanRecord.of(self.table.plan) if self.table is not None else PlanRecord()
+
+    def disclosed(self) -> list[str]:
+        """What can be worked out about this site by what the study asks for: the lines of the consent, whatever page shows them."""
+        offer = self.offer
+        if offer is None or self.table is None or self.study is None or not self.fits():
+            return []
+        key = (self._version, offer)
+        if self._disclosed is None or self._disclosed[0] != key:
+            self._disclosed = (key, disclosed(self.client(), offer.contract).lines())
+        return self._disclosed[1]
 
     def first_done(self) -> list[str]:
         """What is done with the table before anything is computed, by its plan and to the study's units: before and after, in words."""

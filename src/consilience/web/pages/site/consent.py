@@ -79,6 +79,7 @@ def _page(request: Request, *troubles: Trouble) -> Response:
         troubles=list(troubles),
         offer=offer,
         lines=lines,
+        disclosed=desk.disclosed() if offer else (),
         warnings=warnings,
         changed=changed,
         sites=sites,

@@ -39,6 +39,8 @@ async def show(request: Request) -> Response:
         busy=desk.dry_run.busy,
         failed=desk.dry_run.failed,
         judged=judged,
+        limits=desk.offer.contract.limits(),
+        disclosed=desk.disclosed() if rehearsal else (),
         warnings=[*desk.offer.warnings(), *(judged.identities if judged else ())],
     )
 

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from consilience.protocol.grid import Cells, Grid
 from consilience.protocol.messages import Announced
 from consilience.protocol.products import Products
 from tests.disclosure.derivation import Released, alone, assert_same, fewest, knowledge_of, own, sites_apart, too_small
@@ -158,3 +159,15 @@ def test_in_aggregate_a_lie_about_sites_with_gaps_is_not_seen() -> None:
     (found,) = (r.part for r in record.sums())
     assert_same(found, own(NEVER_BOTH["d"], record.schema, asked))
     assert not too_small(found, MIN_ROWS, MIN_CELL)
+
+
+@both
+def test_bounds_around_the_largest_value_find_it(rules: dict[str, Any]) -> None:
+    """Residual method, and a server that lays its few cells where it likes: one row stands in a cell of its own, of any width."""
+    values = np.sort(pl.concat(THREE.values())["X"].to_numpy())
+    edges = np.linspace(values[-2], values[-1] + 0.01, 23)
+    server, _ = serve(THREE, rules, method="residual")
+    seen = server._transport.ask(Grid((Cells.of("X", edges, centred=False),), True), [Announced(("X",), 3, len(values))])
+    (cell,) = np.flatnonzero(seen[2:]) + 2
+    assert seen[cell] == 1
+    assert edges[cell - 1] <= values[-1] <= edges[cell]

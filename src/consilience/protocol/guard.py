@@ -39,12 +39,14 @@ from consilience.protocol.version import VERSION
 from consilience.settings.choices import Alternatives, Method
 from consilience.settings.terms import Terms
 
-__all__ = ["Guard"]
+__all__ = ["MOST_CELLS", "Guard"]
 
 MOST_EXPONENT = 1100
 """Exponents of two between which units lie: doubles end at 2¹⁰²⁴ and 2⁻¹⁰⁷⁴, and a little more does no harm."""
 
 
+MOST_CELLS = 96
+"""Cells between which the rows of one variable are counted, however many rows a server says there are: no site can count the others'."""
 MOST_POINTS = 3
 """Points at which the products of residuals of one test are answered by the same sites."""
 
@@ -175,12 +177,14 @@ class Guard:
             raise WrongTermsError("Locations must stay what they were in the study's first request for cross-products.")
 
     def not_too_fine(self, name: str, edges: bytes, most: int | None) -> None:
-        """Ascending bounds between cells: ``most`` cells, or so many that each holds at least ``min_rows`` rows on average."""
+        """Ascending bounds between cells: ``most`` cells, or so many that each holds at least ``min_rows`` rows on average, and never more
+        than :data:`MOST_CELLS`.
+        """
         values = np.frombuffer(edges, dtype="<f8") if len(edges) % 8 == 0 else np.empty(0)
         if not len(values) or not np.isfinite(values).all() or (np.diff(values) <= 0).any():
             raise WrongShapeError(f"Cells of {name!r} need finite bounds in ascending order.")
         if most is None:
-            most = self._announced[name,][1] // self.terms.min_rows
+            most = min(MOST_CELLS, self._announced[name,][1] // self.terms.min_rows)
         if len(values) + 1 > most:
             raise DisclosureError(f"{len(values) + 1} cells of {name!r} are too fine for its rows; {most} may be asked for.")
 

@@ -23,7 +23,8 @@ from consilience.service.agent.past import FILE, Over, Past
 from consilience.service.agent.policy import Policy
 from consilience.service.contract import Contract, Member
 from consilience.service.invitation import Invitation
-from tests.service.agent.sites import CLIENTS, MEMBERS, SERVER, ask, changed, proposal, run_of
+from consilience.service.settings import specs_of
+from tests.service.agent.sites import CLIENTS, MEMBERS, SCHEMA, SERVER, ask, changed, proposal, run_of
 
 FIRST, SECOND = "00112233aabbccdd", "ffee112233aabbcc"
 FOUR = (*MEMBERS, Member("site3", Identity.generate().public_bytes))
@@ -320,3 +321,18 @@ def test_several_processes_add_to_it(tmp_path: Path) -> None:
     for worker in workers:
         worker.join()
     assert len(Past(tmp_path)._lines()) == 40
+
+
+def test_a_study_that_leaves_other_rows_of_the_same_table_out_is_named(tmp_path: Path) -> None:
+    """The attack: with E one row has a rare level and is left out; without E it is not, and the two sums over A and C differ by that row.
+    On old code the same sites with the same table were nothing to name.
+    """
+    frame = CLIENTS[0].frame
+    rare = client_with(frame.with_columns(E=pl.Series(["p"] * (frame.height - 1) + ["q"])))
+    schema = cs.Schema({**SCHEMA, "E": ("binary", "pq")})
+    took_part(tmp_path, contract_of(variables=specs_of(schema), datasets=(("A", "C", "E"), ("A", "C"))), client=rare)
+    found = proposed(tmp_path, contract_of(SECOND), rare)
+    assert found is not None
+    (one,) = found.subtractions
+    assert "has 1 row more than it had" in one.words
+    assert "fewer than 10" in one.words

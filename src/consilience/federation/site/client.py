@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 from weakref import ref
 
+import numpy as np
 import polars as pl
 
 from consilience.data.errors import KindConflictError, KindError, RareLevelError, UnknownVariableError, error_of, nearest
@@ -21,6 +22,7 @@ from consilience.data.kinds import Kind, level_label
 from consilience.data.schema import Declaration, Schema
 from consilience.data.sources import Loaded, Reading, load
 from consilience.data.table import Table
+from consilience.disclosure.shield import shield
 from consilience.errors import StudyError
 from consilience.federation.site.half import SiteHalf
 from consilience.federation.site.ledger import Ledger
@@ -378,9 +380,37 @@ class Client:
                 way = Remedy(Step.KIND, name, schema[name].kind.value)
                 raise error_of(KindConflictError, Finding("kind-conflict", Grade.REFUSED, words, (name,), (self.name,), (way,)))
         record = self.record if ledger is None else ledger
-        least = self.min_cell if terms.network else 1  # in one program the study's rule is the only one: all rows are in one memory
         agreed = (terms, self.identity, record, study, members, history, state)
-        return SiteHalf(self.name, self._encoded(schema, terms.cluster), *agreed, contract=contract, min_cell=least)
+        return SiteHalf(self.name, self._encoded(schema, terms.cluster), *agreed, contract=contract, min_cell=self._least(terms))
+
+    def _least(self, terms: Terms) -> int:
+        """The least level count of this site. In one program the study's rule is the only one: all rows are in one memory."""
+        return max(self.min_cell, terms.min_cell) if terms.network else terms.min_cell
+
+    def taking_part(self, schema: Schema, terms: Terms) -> pl.DataFrame:
+        """The rows and values that take part in a study, once its rules on disclosure have left the others out. Stays here.
+
+        Parameters
+        ----------
+        schema
+            The study's variables.
+        terms
+            What the study has agreed on.
+
+        Returns
+        -------
+        polars.DataFrame
+
+        Examples
+        --------
+        >>> client = Client("muenster", pl.DataFrame({"A": [0.5] * 13, "E": ["p"] * 12 + ["q"]}))
+        >>> schema = Schema({"A": "continuous", "E": ("binary", "pq")})
+        >>> client.taking_part(schema, Terms(min_cell=5)).height, client.taking_part(schema, Terms()).height
+        (12, 13)
+        """
+        table = shield(self._encoded(schema, terms.cluster), terms, self._least(terms)).table
+        levels = {name: np.array([*schema[name].levels, None], dtype=object)[codes].tolist() for name, codes in table.codes.items()}
+        return pl.DataFrame({**table.numbers, **levels}, schema_overrides=dict.fromkeys(levels, pl.String))
 
     def _encoded(self, schema: Schema, cluster: str | None) -> Table:
         """The data over a schema; those of the last study, while it lives, if it had the same one and the same clusters."""

@@ -55,7 +55,10 @@ def recall(folder: StudyFolder, contract: Contract, client: Client) -> Recalled:
     """Look up what matters for a contract. The data must fit its schema."""
     past = Past(folder.home)
     held = tuple(sorted(client.held(contract.schema)))
-    took = TookPart.of(contract, folder.joined.url, held, marks_of(client.frame, held, client.identity))
+    # marks of what takes part: of the same table, a study with other variables or limits leaves out other rows
+    taking = client.taking_part(contract.schema, contract.terms)
+    marks = marks_of(taking, sorted(set(held) & set(taking.columns)), client.identity)
+    took = TookPart.of(contract, folder.joined.url, held, marks)
     earlier = past.counting(took.contract)
     others = [one for one in earlier if one.contract != took.contract]
     written = any((one.contract, one.marks.table) == (took.contract, took.marks.table) for one in past.studies())

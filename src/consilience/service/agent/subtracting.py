@@ -201,8 +201,8 @@ def _rows(took: TookPart, new: TookPart) -> Subtraction | None:
     how = f"{counted(abs(difference), 'row')} {'more' if difference > 0 else 'fewer'}" if difference else "other values in as many rows"
     when = "in this study before" if again else f"in {_called(took)}"
     words = (
-        f"This site's table has {how} than it had {when}: subtracted from each other, sums over {', '.join(map(printable, names))} tell "
-        f"about the rows that differ{'' if many else f', which may be fewer than {fewest}'}."
+        f"What takes part of this site's table has {how} than it had {when}: subtracted from each other, sums over "
+        f"{', '.join(map(printable, names))} tell about the rows that differ{'' if many else f', which may be fewer than {fewest}'}."
     )
     return Subtraction(words, (took.contract,), ("rows", new.marks.table))
 

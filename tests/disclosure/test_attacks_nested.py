@@ -15,6 +15,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from consilience.protocol.locate import Locate
+from consilience.protocol.products import Products
 from tests.disclosure.derivation import (
     Knowledge,
     Part,
@@ -269,3 +271,27 @@ def _split(frame: pl.DataFrame, lacking: str) -> tuple[pl.DataFrame, pl.DataFram
 
 def test_the_scenes_are_those_of_a_network() -> None:
     assert (MIN_ROWS, MIN_CELL, AGGREGATE["on_dropout"], KINDS["C"][0]) == (10, 5, "stop", "multinomial")
+
+
+# where numbers lie: a sum without the values far outside, beside one with them
+
+FAR_OUT = 98765.432
+ONE_FAR_OUT = {"a": table(1), "b": table(2), "c": table(3)}
+ONE_FAR_OUT["b"] = ONE_FAR_OUT["b"].with_columns(X=pl.when(pl.int_range(pl.len()) == 17).then(FAR_OUT).otherwise(pl.col("X")))
+
+
+@pytest.mark.parametrize("effects", ["none", "random"])
+@both
+def test_a_value_far_outside_is_not_the_difference_of_two_sums(rules: dict[str, Any], effects: str) -> None:
+    """Before: locations were of 245 rows, cross-products of 246, and one sum less the other was that patient's value, to every digit."""
+    server, record = serve(ONE_FAR_OUT, rules, site_effects=effects)
+    server.test("X", "Z")
+    located = next(one for one in record.seen if isinstance(one.request, Locate))
+    summed = next(one for one in record.seen if isinstance(one.request, Products) and one.request.sets == (("X", "Z"),))
+    at, unit = located.request.variables.index("X"), 2.0 ** located.request.exponents["X"]
+    rows, total = located.total[2 * at], located.total[2 * at + 1] * unit
+    n, sums = summed.total[0], summed.total[1] * unit
+    assert n == rows  # before: one more
+    whole = sums + n * summed.request.locations["X"]
+    assert whole == pytest.approx(pl.concat(ONE_FAR_OUT.values())["X"].sum(), rel=1e-9)
+    assert abs(whole - total - FAR_OUT) > 1.0  # before: 0

@@ -11,9 +11,17 @@ import numpy as np
 import polars as pl
 import pytest
 
+import consilience as cs
+from consilience.data.basis import Expansion
+from consilience.data.responses import Coded
+from consilience.data.spline import LADDER, Knots, spline
+from consilience.glm.layout import Ordinal, SiteEffects, Total
+from consilience.protocol.evaluate import Evaluate, ModelAsk
+from consilience.protocol.grid import Cells, Grid
+from consilience.protocol.mean_products import MeanProducts, MeanSet
 from consilience.protocol.messages import Announced
 from consilience.protocol.products import Products
-from tests.disclosure.derivation import Released, alone, assert_same, fewest, knowledge_of, own, sites_apart, too_small
+from tests.disclosure.derivation import Record, Released, alone, assert_same, fewest, knowledge_of, own, sites_apart, too_small
 from tests.disclosure.scenes import AGGREGATE, MIN_CELL, MIN_ROWS, STRICT, serve, studied, table
 
 both = pytest.mark.parametrize("rules", [AGGREGATE, STRICT], ids=["aggregate", "strict"])
@@ -169,3 +177,126 @@ def test_in_aggregate_a_lie_about_sites_with_gaps_is_not_seen() -> None:
     (found,) = (r.part for r in record.sums())
     assert_same(found, own(NEVER_BOTH["d"], record.schema, asked))
     assert not too_small(found, MIN_ROWS, MIN_CELL)
+
+
+@both
+def test_bounds_around_the_largest_value_find_it(rules: dict[str, Any]) -> None:
+    """Residual method, and a server that lays its few cells where it likes: one row stands in a cell of its own, of any width."""
+    values = np.sort(pl.concat(THREE.values())["X"].to_numpy())
+    edges = np.linspace(values[-2], values[-1] + 0.01, 23)
+    server, _ = serve(THREE, rules, method="residual")
+    seen = server._transport.ask(Grid((Cells.of("X", edges, centred=False),), True), [Announced(("X",), 3, len(values))])
+    (cell,) = np.flatnonzero(seen[2:]) + 2
+    assert seen[cell] == 1
+    assert edges[cell - 1] <= values[-1] <= edges[cell]
+
+
+# a server that does not follow the protocol, and chooses points: one is enough
+
+PEOPLE = {"B": ("binary", ["no", "yes"]), "D": ("binary", ["f", "m"]), "W": "continuous", "X": "continuous"}
+NAMES = tuple(PEOPLE)
+
+
+def people(seed: int, n: int) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    x = rng.normal(50.0, 1.0, n)
+    b = np.where(x + rng.normal(0.0, 1.5, n) > 50.5, "yes", "no")
+    return pl.DataFrame({"B": b, "D": rng.choice(["m", "f"], n), "W": rng.normal(0.0, 3.0, n), "X": x})
+
+
+MANY = {"a": people(1, 90), "b": people(2, 120), "c": people(3, 70)}
+
+
+def at(server: cs.Server, beta: list[float], effects: SiteEffects) -> Total:
+    """The sums of B ~ D + W + X at parameters of the server's choice."""
+    model = ModelAsk("B", NAMES[1:], NAMES, (0, 1, 2), (0, 1), np.array(beta, dtype="<f8").tobytes())
+    locations = None if effects is SiteEffects.PROFILED else {"W": 0.0, "X": 50.0}
+    request = Evaluate(1, (model,), effects, Ordinal.PROPORTIONAL, len(MANY), {}, locations)
+    (found,) = request.read(server._transport.ask(request, [Announced(NAMES, 3, 280)]), server.schema)
+    return found
+
+
+def next_to_the_step(frames: dict[str, pl.DataFrame]) -> np.ndarray:
+    """Of each site the difference of two patients, in units of that in W: as many have more of X as have B."""
+    found = []
+    for frame in frames.values():
+        upper, lower = frame.sort("X", descending=True).slice((frame["B"] == "yes").sum() - 1, 2).iter_rows(named=True)
+        w = upper["W"] - lower["W"]
+        found.append([((upper["D"] == "m") - (lower["D"] == "m")) / w, 1.0, (upper["X"] - lower["X"]) / w])
+    return np.array(found)
+
+
+@both
+def test_a_steep_slope_is_about_two_patients(rules: dict[str, Any]) -> None:
+    """With a steep slope of X the model is a step, and nearly all information is in the two rows of one site next to it: a matrix of rank
+    one, the difference of two patients in everything. How steep, a few points tell. A fit of data that are separated goes there by itself.
+    """
+    server = cs.Server([cs.Client(site, frame) for site, frame in MANY.items()], schema=PEOPLE, **rules)
+    seen = [np.linalg.eigh(at(server, [0.0, 0.0, slope], SiteEffects.PROFILED).info) for slope in np.geomspace(1e2, 1e4, 25)]
+    values, vectors = min((one for one in seen if one[0][-1] > 1e-9), key=lambda one: one[0][-2] / one[0][-1])
+    assert values[-2] < 1e-4 * values[-1]
+    found = vectors[:, -1] / vectors[1, -1]  # differences in units of that in W
+    assert min(np.abs(found - one).max() for one in next_to_the_step(MANY)) < 1e-2
+
+
+def threshold(seed: int, n: int) -> pl.DataFrame:
+    """B is whether X is above 50.5, as an age group is of age."""
+    frame = people(seed, n)
+    return frame.with_columns(B=pl.when(pl.col("X") > 50.5).then(pl.lit("yes")).otherwise(pl.lit("no")))
+
+
+@both
+def test_a_level_that_is_a_function_of_a_number_is_about_two_patients_without_any_lie(rules: dict[str, Any]) -> None:
+    """The server follows the protocol, and asks for one test. Its fit ends at a slope of hundreds. (Of 24 such studies, ratios come out to
+    one hundredth in 4, to five hundredths in 18.)
+    """
+    frames = {site: threshold(seed, n) for site, seed, n in (("a", 90, 90), ("b", 91, 120), ("c", 92, 70))}
+    server = cs.Server([cs.Client(site, frame) for site, frame in frames.items()], schema=PEOPLE, **rules)
+    record = Record(server)
+    server.test("B", "W", given=["D", "X"])
+    seen = [
+        np.linalg.eigh(total.info)
+        for one in record.seen
+        if isinstance(one.request, Evaluate)
+        for model, total in zip(one.request.models, one.request.read(one.total, server.schema), strict=True)
+        if model.predictors == ("D", "W", "X")
+    ]
+    values, vectors = min(seen, key=lambda one: one[0][-2] / max(one[0][-1], 1e-300))
+    assert values[-2] < 1e-3 * values[-1]
+    found = vectors[:, -1] / vectors[1, -1]
+    assert min(np.abs(found - one).max() for one in next_to_the_step(frames)) < 1e-2
+
+
+@both
+def test_with_one_intercept_for_all_sites_a_step_anywhere_is_one_patient(rules: dict[str, Any]) -> None:
+    """``site_effects="none"``: the step stands where the server wants it. Above all but one, the score is that patient, in every column."""
+    server = cs.Server([cs.Client(site, frame) for site, frame in MANY.items()], schema=PEOPLE, **rules, site_effects="none")
+    everybody = pl.concat(MANY.values())
+    below, top = everybody["X"].sort().tail(2)
+    step = 0.5 * (below + top)  # found by halving: some eight points
+    nobody = at(server, [0.0, 0.0, 1e5, -1e5 * 50.0], SiteEffects.NONE).score
+    found = nobody - at(server, [0.0, 0.0, 1e5, -1e5 * (step - 50.0)], SiteEffects.NONE).score
+    patient = everybody.row(everybody["X"].arg_max() or 0, named=True)
+    np.testing.assert_allclose(found, [patient["D"] == "m", patient["W"], patient["X"] - 50.0, 1.0], atol=1e-7)
+
+
+@both
+def test_knots_around_the_largest_value_make_a_column_of_one_patient(rules: dict[str, Any]) -> None:
+    """Residual method: a B-spline whose support holds one row is a number that is zero for all patients but one; its product with Z is
+    that patient's deviation from the mean of the site.
+    """
+    server, _ = serve(THREE, rules, method="residual", site_slopes=False)
+    where, frame = max(((frame["X"].max(), frame) for frame in THREE.values()), key=lambda one: float(str(one[0])))
+    top, next_to = pl.concat(THREE.values())["X"].sort(descending=True).head(2)
+    assert where == top
+    around = Knots(tuple(np.linspace(top - 0.4 * (top - next_to), top + 0.4 * (top - next_to), LADDER + 1).tolist()))
+    coded = Coded({}, {"X": around, "Z": Knots(tuple(np.linspace(10.0, 40.0, LADDER + 1).tolist()))})
+    request = MeanProducts((MeanSet(("X", "Z"), Expansion(("X",), 8), ("Z",)),), coded, slopes=False, features=False)
+    total = server._transport.ask(request, [Announced(names, 3, 246) for names in (("X", "Z"), ("X",), ("Z",))])
+    (found,) = request.read(total, server.schema)
+    middle = found.gram.shape[0] // 2
+    patient = frame.row(frame["X"].arg_max() or 0, named=True)
+    others = frame.filter(pl.col("X") < top)["Z"].mean()
+    height = spline(around, 8).curved(np.zeros(1))[0, middle - 1]
+    deviation = height * found.products["Z"][middle, 0] / found.gram[middle, middle]
+    assert deviation == pytest.approx(patient["Z"] - others, rel=1e-6)

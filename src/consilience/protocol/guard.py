@@ -39,12 +39,14 @@ from consilience.protocol.version import VERSION
 from consilience.settings.choices import Alternatives, Method
 from consilience.settings.terms import Terms
 
-__all__ = ["Guard"]
+__all__ = ["MOST_CELLS", "Guard"]
 
 MOST_EXPONENT = 1100
 """Exponents of two between which units lie: doubles end at 2¹⁰²⁴ and 2⁻¹⁰⁷⁴, and a little more does no harm."""
 
 
+MOST_CELLS = 96
+"""Cells between which the rows of one variable are counted, however many rows a server says there are: no site can count the others'."""
 MOST_POINTS = 3
 """Points at which the products of residuals of one test are answered by the same sites."""
 
@@ -62,11 +64,16 @@ class Guard:
         self.census: Census | None = None
         self.passed: set[tuple[object, ...]] = set()
         self._announced: dict[VariableSet, tuple[int, int]] = {}
+        self._announced_of: dict[frozenset[bytes], tuple[int, int]] = {}
 
     def new_run(self, members: frozenset[bytes], table: Table, census: Census | None) -> None:
-        """Forget what was announced for other sites; remember what was answered."""
+        """Forget what was announced for other sites; remember what was answered. With the same sites counts stay what they were: in one
+        run after the other a server could else announce fewer and fewer rows, until a refusal tells how many there are.
+        """
+        if members != self.members:
+            self._announced.clear()
+            self._announced_of.clear()
         self.members, self.table, self.census = members, table, census
-        self._announced.clear()
 
     def is_current(self, version: int) -> None:
         """Messages of this version of the protocol only."""
@@ -77,9 +84,13 @@ class Guard:
         """Take an announced sum of the survey, unless it cannot be true.
 
         By what the sites state, where they do, it is known who may contribute and who does for certain, and each of them has ``min_rows``
-        rows or none: a server that says three where it is one is found out.
+        rows or none: a server that says three where it is one is found out. Sets that the same whole sites contribute to have the same
+        counts, and a set has one name: what is false by that alone, another announcement shows, and not this site's rows.
         """
         self.knows(variables)
+        if list(variables) != sorted(variables):
+            raise OutsideSchemaError(f"The variables of a set must be sorted; got {', '.join(variables)}.")
+        self._agrees(variables, (contributors, rows))
         own = self.table.complete(variables).n if self.table.holds(variables) else 0
         others = contributors - (own > 0)
         fewest, most, each = 0, len(self.members) - 1, 1
@@ -88,13 +99,22 @@ class Guard:
             certain = sum(self.census.statements[site].whole for site in able)
             fewest, most, each = certain - (own > 0), len(able) - (own > 0), self.terms.min_rows
         if not fewest <= others <= most or rows < own + others * each:
-            # what this site has is not said: the message goes back to the server
+            # neither what this site has is said nor which counts are false: the message goes back to the server
             raise FalseCountsError(
-                f"{contributors} contributors with {rows} rows were announced for {', '.join(variables)}, "
-                f"which cannot be, by what this site has and the {len(self.members)} sites of the roster. Ask the study's server."
+                f"Counts were announced that cannot be, by what this site has and the {len(self.members)} sites of the roster. Ask the "
+                f"study's server."
             )
-        if self._announced.setdefault(variables, (contributors, rows)) != (contributors, rows):
-            raise FalseCountsError(f"Other counts were announced for {', '.join(variables)} before, in the same run.")
+        self._announced[variables] = contributors, rows
+
+    def _agrees(self, variables: VariableSet, counts: tuple[int, int]) -> None:
+        """The same counts as before, and as for other sets with the same contributors, where these are known and have no gaps."""
+        same = [self._announced.get(variables, counts)]
+        if self.census is not None:
+            able = self.census.contributors(variables)
+            if all(self.census.statements[site].whole for site in able):
+                same.append(self._announced_of.setdefault(able, counts))
+        if any(before != counts for before in same):
+            raise FalseCountsError(f"Other counts were announced for {', '.join(variables)}, or for the same rows, before.")
 
     def knows(self, names: Iterable[str]) -> None:
         """Variables of the study, each once."""
@@ -175,12 +195,14 @@ class Guard:
             raise WrongTermsError("Locations must stay what they were in the study's first request for cross-products.")
 
     def not_too_fine(self, name: str, edges: bytes, most: int | None) -> None:
-        """Ascending bounds between cells: ``most`` cells, or so many that each holds at least ``min_rows`` rows on average."""
+        """Ascending bounds between cells: ``most`` cells, or so many that each holds at least ``min_rows`` rows on average, and never more
+        than :data:`MOST_CELLS`.
+        """
         values = np.frombuffer(edges, dtype="<f8") if len(edges) % 8 == 0 else np.empty(0)
         if not len(values) or not np.isfinite(values).all() or (np.diff(values) <= 0).any():
             raise WrongShapeError(f"Cells of {name!r} need finite bounds in ascending order.")
         if most is None:
-            most = self._announced[name,][1] // self.terms.min_rows
+            most = min(MOST_CELLS, self._announced[name,][1] // self.terms.min_rows)
         if len(values) + 1 > most:
             raise DisclosureError(f"{len(values) + 1} cells of {name!r} are too fine for its rows; {most} may be asked for.")
 

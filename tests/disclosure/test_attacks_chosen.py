@@ -9,6 +9,8 @@ import polars as pl
 import pytest
 
 from consilience import errors
+from consilience.glm.layout import Ordinal, SiteEffects
+from consilience.protocol.evaluate import Evaluate, ModelAsk
 from consilience.protocol.grid import Cells, Grid
 from consilience.protocol.messages import Announced, RoundRequest
 from consilience.protocol.survey import Survey
@@ -63,3 +65,20 @@ def test_counts_stay_what_they_were_in_the_next_run_with_the_same_sites() -> Non
     """Before: a fresh key, and other counts could be announced, as often as a server likes."""
     assert "before" in told_by(THREE, [[Announced(("C",), 3, 2 * 10 + 85)], [Announced(("C",), 3, 2 * 10 + 84)]])
     assert told_by(THREE, [[Announced(("C",), 3, 246)], [Announced(("C",), 3, 246), Announced(("X",), 3, 246)]]) == "nothing"
+
+
+# points, as many as one likes
+
+
+def test_a_model_has_no_more_points_by_other_samples() -> None:
+    """Before: at sites without gaps all samples are the same rows, and C ~ X was answered at 250 points for each set of other variables."""
+    server, _ = serve({site: table(i, columns="CXZW") for i, site in enumerate("abc")}, STRICT)
+    for others in ("", "W", "Z", "WZ"):
+        sample = tuple(sorted({"C", "X", *others}))
+        model = ModelAsk("C", ("X",), sample, (0,), (0, 1, 2), np.zeros(2).tobytes())
+        request = Evaluate(1, (model,), SiteEffects.PROFILED, Ordinal.PROPORTIONAL, 3, {})
+        if len(others) < 2:
+            server._transport.ask(request, [Announced(sample, 3, 246)])
+            continue
+        with pytest.raises(errors.RefusalError, match="at most one variable more"):
+            server._transport.ask(request, [Announced(sample, 3, 246)])

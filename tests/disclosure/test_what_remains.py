@@ -300,3 +300,35 @@ def test_knots_around_the_largest_value_make_a_column_of_one_patient(rules: dict
     height = spline(around, 8).curved(np.zeros(1))[0, middle - 1]
     deviation = height * found.products["Z"][middle, 0] / found.gram[middle, middle]
     assert deviation == pytest.approx(patient["Z"] - others, rel=1e-6)
+
+
+SMALL_ONE = {site: table(k, {"p": 800, "q": 700, "r": 500}, "CXZW") for k, site in enumerate("ab", 1)} | {
+    "c": table(3, {"p": 6, "q": 7}, "CXW")
+}
+"""Two large sites, and a small one that lacks Z."""
+
+
+def test_in_aggregate_a_curve_of_the_residual_method_is_about_one_patient_of_a_small_site() -> None:
+    """No lie, two sums subtracted: knots that are close for 4,000 rows leave single rows of 13 in the support of a B-spline. Its product
+    with W is that patient's deviation from the others' mean, and its square says how high the curve is there.
+    """
+    server, record = serve(SMALL_ONE, AGGREGATE, method="residual")
+    server.test_all(max_given=1)
+    found = dict[int, tuple[np.ndarray, np.ndarray]]()
+    for one in record.seen:
+        if isinstance(one.request, MeanProducts):
+            for each, total in zip(one.request.sets, one.request.read(one.total, server.schema), strict=True):
+                if each.expansion.given == ("X",) and "W" in each.responses:
+                    found[round(total.n)] = total.gram, total.products["W"][:, 0]
+                    knots, pieces = one.request.coded.knots["X"], each.expansion.pieces
+    (gram, products), (less, fewer) = found[4013], found[4000]
+    x, w = SMALL_ONE["c"]["X"].to_numpy(), SMALL_ONE["c"]["W"].to_numpy()
+    curve = spline(knots, pieces)
+    columns = curve.curved(curve.straight(x))
+    single = [(j, int(columns[:, j].argmax())) for j in np.flatnonzero((columns != 0.0).sum(axis=0) == 1) if columns[:, j].max() > 1e-3]
+    assert len({i for _, i in single}) >= 3
+    for j, i in single:
+        own = (gram - less)[1 + j, 1 + j]
+        height = np.sqrt(own * len(x) / (len(x) - 1))
+        deviation = height * (products - fewer)[1 + j] / own
+        assert deviation == pytest.approx(w[i] - np.delete(w, i).mean(), rel=1e-4)

@@ -177,8 +177,7 @@ def check_design(model: ModelAsk, guard: Guard, effects: SiteEffects | None = No
     guard.knows(model.sample)
     if list(model.sample) != sorted(model.sample) or list(model.predictors) != sorted(model.predictors):
         raise OutsideSchemaError(f"The variables of a model must be sorted; got {', '.join((*model.predictors, *model.sample))}.")
-    if not set(model.sample) >= {model.response, *model.predictors}:
-        raise OutsideSchemaError(f"A model's sample must be complete on its variables; got {', '.join(model.sample)}.")
+    guard.samples_test(model.sample, {model.response, *model.predictors})
     response = schema[model.response]
     if response.kind is Kind.CONTINUOUS and effects not in (None, SiteEffects.RANDOM):
         raise OutsideSchemaError(f"{model.response!r} is continuous and needs no model to be evaluated; its cross-products say all.")

@@ -250,6 +250,16 @@ class Guard:
         if clustered is not (self.terms.cluster is not None):
             raise WrongTermsError(f"The study's cluster is {self.terms.cluster}; got a request {'with' if clustered else 'without'} one.")
 
+    def samples_test(self, sample: VariableSet, used: set[str]) -> None:
+        """The sample of a model is complete on its variables and, at most, on the one that a test leaves out of it.
+
+        At a site without gaps all samples are the same rows. With any sample a model would have its points as often as there are sets.
+        """
+        if not set(sample) >= used:
+            raise OutsideSchemaError(f"A model's sample must be complete on its variables; got {', '.join(sample)}.")
+        if len(set(sample) - used) > 1:
+            raise OutsideSchemaError(f"A model's sample has at most one variable more than the model; got {', '.join(sample)}.")
+
     def leaves_rows(self, variables: VariableSet, columns: int, per_column: int) -> None:
         """No cross-products of more columns than the rows can hide."""
         rows = self._announced[variables][1]

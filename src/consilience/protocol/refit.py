@@ -140,8 +140,7 @@ def _check(model: LineAsk, guard: Guard) -> None:
     guard.knows_numbers((model.response,))
     if list(model.sample) != sorted(model.sample) or list(model.predictors) != sorted(model.predictors):
         raise OutsideSchemaError(f"The variables of a model must be sorted; got {', '.join((*model.predictors, *model.sample))}.")
-    if not set(model.sample) >= {model.response, *model.predictors}:
-        raise OutsideSchemaError(f"A model's sample must be complete on its variables; got {', '.join(model.sample)}.")
+    guard.samples_test(model.sample, {model.response, *model.predictors})
     width = n_columns(guard.table.schema, model.predictors)
     increasing = all(a < b for a, b in zip(model.keep, model.keep[1:], strict=False))
     if not increasing or (model.keep and not 0 <= model.keep[0] <= model.keep[-1] < width):

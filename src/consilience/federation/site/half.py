@@ -275,9 +275,11 @@ class SiteHalf:
         except Exception as error:
             # All that could be said without the data was said by the checks. What fails after them (a number that does not fit the ring, a
             # level that a model leaves out, a defect) depends on the data: asked often enough, the refusals would give them away. So the
-            # first is the last word; and the value itself stays here, in the ledger.
+            # first is the last word; and the value itself stays here, in the ledger of one program. A ledger of a network is handed over
+            # for an audit.
             cause = misfit(self._guard.table, getattr(request.body, "exponents", {})) if isinstance(error, RingRangeError) else None
-            written = error if cause is None else RingRangeError(f"{error} {cause.kept}".rstrip())
+            kept = cause and (cause.told if self.terms.network else f"{error} {cause.kept}".rstrip())
+            written = error if kept is None else RingRangeError(kept)
             self._write(request.run, request.round, what, 0, 0, others, written)
             self._close()
             if cause is not None:

@@ -280,10 +280,11 @@ class Site:
         return True
 
     def _misfits(self, error: Exception) -> None:
-        """Remember it first: a site that dies between the two has told nothing."""
+        """Remember it first: a site that dies between the two has told nothing. What it is, with values, is not for the ledger: that is
+        handed over for an audit, and the study's owner would read there what was not told.
+        """
         self._folder.keep_misfit(printable(str(error)))
-        refused = f"{type(error).__name__}: {error}"
-        self._open_ledger().add(self._joined.study, "", 0, "whether the table fits the contract", 0, 0, masked_with=0, refused=refused)
+        self._open_ledger().add(self._joined.study, "", 0, "whether the table fits the contract", 0, 0, masked_with=0, refused=MISFIT)
 
     def _join(self, contract: Contract) -> SiteHalf:
         """Encode the data over the study's schema, and read back what former processes remember."""

@@ -129,7 +129,14 @@ def _rest(terms: Terms) -> list[str]:
         lines.append(
             "not covered: a server that lies about how many sites can do a test can have the p-value of one of them, in three digits"
         )
+    if terms.method in (Method.FEDCI, Method.AUTO):
+        lines.append(
+            "not covered: where a level is a function of a number, such as an age group and age, fitted models become steps, and tell of the "
+            "few rows next to them; a server that does not follow the protocol can ask for steep models of its choice"
+        )
     if terms.method in (Method.RESIDUAL, Method.AUTO):
+        alone = "" if strict else ", which may be those of one site"
+        lines.append(f"not covered: curves of numbers rest on few rows where few lie, and products with them tell of these few{alone}")
         lines.append("not covered: how many rows of all sites together lie between given values of a number; far out there may be few")
     return lines
 

@@ -23,6 +23,7 @@ ROOMS = (
     "glm",
     "secagg",
     "settings",
+    "disclosure",
     "citest",
     "protocol",
     "federation",

@@ -6,6 +6,7 @@
 #   glm/              response models of one site, and the solver that turns sums of their output into estimates
 #   secagg/           keys, fixed-point ring, masks
 #   settings/         every setting once: type, default, range, a line of documentation; the study file; terms
+#   disclosure/       what leaves a site at all: its shielded table, what it states of itself, what all statements of a run decide
 #   citest/           the CITest interface, questions and results
 #   protocol/         every request as one module with both its halves; messages, the states of a site, refusals
 #   federation/       the server's half of a test (exchange/), the site's (site/), transports; Client, Server, pooled

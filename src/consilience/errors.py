@@ -52,7 +52,7 @@ __all__ = [
     "StudyError",
 ]
 
-_ROOMS = ("data", "secagg", "citest", "protocol", "federation", "graph", "iod", "reproduction", "service")
+_ROOMS = ("data", "secagg", "disclosure", "citest", "protocol", "federation", "graph", "iod", "reproduction", "service")
 """Rooms with details. Only names are here: a room is imported when somebody asks for one of its errors."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import stat
 import subprocess
 import sys
@@ -15,7 +16,9 @@ from consilience.cli import optional
 from consilience.cli.app import app
 from consilience.data.errors import ReadError
 from consilience.errors import AccessError, MissingPackageError, OptionError
+from consilience.service.agent import Home
 from consilience.service.errors import ConfigurationError, InvitationError
+from consilience.service.invitation import Invitation
 
 PASSWORD = "correct horse battery staple\n"
 
@@ -54,6 +57,10 @@ def test_no_open_port_without_tls(tmp_path: Path) -> None:
     result = run("server", "run", "--home", str(tmp_path / "home"), "--host", "0.0.0.0")
     assert isinstance(result.exception, ConfigurationError)
     assert "Without TLS" in str(result.exception)
+    alone = run("server", "run", "--home", str(tmp_path / "home"), env={"CONSILIENCE_SERVER_PROXY_CERT": "proxy.pem"})
+    assert "--behind-proxy" in str(alone.exception)
+    missing = run("server", "run", "--home", str(tmp_path / "home"), "--behind-proxy", env={"CONSILIENCE_SERVER_PROXY_CERT": "proxy.pem"})
+    assert "no file 'proxy.pem'" in str(missing.exception)
     half = run("server", "run", "--home", str(tmp_path / "home"), "--tls-cert", "x.pem")
     assert isinstance(half.exception, ConfigurationError)
     assert isinstance(run("server", "run", "--home", str(tmp_path / "nowhere")).exception, ConfigurationError)
@@ -81,6 +88,32 @@ def test_a_site_says_what_is_missing(tmp_path: Path) -> None:
     assert "this site" in shown.output
 
 
+def test_a_bare_yes_is_no_consent(tmp_path: Path) -> None:
+    """Nothing is read, and nobody is connected to: the way out comes first."""
+    for words, env in ((("--yes",), {}), ((), {"CONSILIENCE_CLIENT_YES": "true"})):
+        result = run("client", "run", "--home", str(tmp_path), "--data", "x.csv", *words, env=env)
+        assert isinstance(result.exception, ConfigurationError)
+        assert "needs a policy" in str(result.exception)
+        assert "client policy --write" in str(result.exception)
+    short = run("client", "run", "--home", str(tmp_path), "--data", "x.csv", "--consent", "ab12")
+    assert isinstance(short.exception, ConfigurationError)
+    assert "64 hexadecimal digits" in str(short.exception)
+    lost = run("client", "run", "--home", str(tmp_path), "--data", "x.csv", "--policy", str(tmp_path / "no-such.toml"))
+    assert isinstance(lost.exception, ConfigurationError)
+    assert "no-such.toml" in str(lost.exception)
+
+
+def test_a_policy_is_written_read_back_and_never_overwritten(tmp_path: Path) -> None:
+    file = tmp_path / "policy.toml"
+    assert run("client", "policy", "--write", str(file)).exit_code == 0
+    assert run("client", "policy", "--example").output == file.read_text()
+    shown = run("client", "policy", str(file))
+    assert "min_rows = 20" in shown.output
+    assert hashlib.sha256(file.read_bytes()).hexdigest() in shown.output
+    assert isinstance(run("client", "policy", "--write", str(file)).exception, ConfigurationError)
+    assert isinstance(run("client", "policy").exception, ConfigurationError)
+
+
 def test_study_commands_need_a_server_and_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CONSILIENCE_SERVER_TOKEN", raising=False)
     monkeypatch.delenv("CONSILIENCE_SERVER_PUBLIC_URL", raising=False)
@@ -101,3 +134,17 @@ def test_the_library_and_its_command_line_import_without_the_extra() -> None:
     extra = "{'fastapi', 'uvicorn', 'websockets', 'httpx', 'argon2', 'starlette', 'pydantic'}"
     code = f"import sys, consilience, consilience.cli.app; found = {extra} & set(sys.modules); assert not found, found"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_site_reconsiders_what_it_has_declined(tmp_path: Path) -> None:
+    study = "00112233aabbccdd"
+    folder = Home(tmp_path).enter(Invitation("https://study.example", study, "one", bytes(32), bytes(32)))
+    nothing = run("client", "reconsider", "--home", str(tmp_path))
+    assert "nothing to allow" in nothing.output
+    folder.keep_misfit("'one' has 'C' = 'x'.")
+    result = run("client", "reconsider", "--home", str(tmp_path), "--study", study)
+    assert result.exit_code == 0, result.output
+    assert "'C' = 'x'" in result.output
+    assert "1 time so far" in " ".join(result.output.split())
+    assert folder.misfit is not None
+    assert folder.misfit.allowed

@@ -163,10 +163,12 @@ def test_the_documents_of_a_network_study_can_be_decided_again() -> None:
     from consilience.data.kinds import Kind  # noqa: PLC0415  with the service's extra only
     from consilience.service.contract import Contract, Member  # noqa: PLC0415
     from consilience.service.server.result_files import documents_of  # noqa: PLC0415
+    from consilience.service.server.runner import StoredTest  # noqa: PLC0415
     from consilience.service.settings import VariableSpec  # noqa: PLC0415
 
     clients = [cs.Client(name, frame) for name, frame in SITES.items()]
-    found = cs.discover(cs.Server(clients), max_given=1)
+    rounded = StoredTest(cs.Server(clients), lambda _results: None, lambda _done, _total: None)  # as a study server decides and publishes
+    found = cs.discover(rounded, max_given=1)
     variables = tuple(VariableSpec(name, Kind.CONTINUOUS) for name in "ABCDE")
     members = tuple(Member(name, bytes(32)) for name in SITES)
     contract = Contract("00112233aabbccdd", "trial", variables, found.datasets, NetworkSettings(), members)

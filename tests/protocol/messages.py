@@ -1,4 +1,4 @@
-"""One message of every kind, with fixed fields. ``wire.json`` has the bytes of each, recorded with version 2 of the protocol."""
+"""One message of every kind, with fixed fields. ``wire.json`` has the bytes of each, recorded with version 3 of the protocol."""
 
 from __future__ import annotations
 
@@ -81,12 +81,12 @@ REQUESTS: dict[str, Request] = {
         True,
     ),
 }
-OFFER = KeyOffer(b"run", b"i" * 32, b"x" * 32, b"s" * 64)
+OFFER = KeyOffer(b"run", b"i" * 32, b"x" * 32, b"s" * 64, b"00112233aabbccdd", b"c" * 32, b"statement")
 FROM_SERVER: dict[str, Any] = {
     "challenge": Challenge(b"i" * 32, b"n" * 32, 1700000000, b"s" * 64),
-    "welcome": Welcome("muenster", "00112233aabbccdd", "trial", "open"),
+    "welcome": Welcome("muenster", "00112233aabbccdd", "trial", "open", b"s" * 64),
     "declare?": DeclareAsk(),
-    "proposal": Proposal(b"contract"),
+    "proposal": Proposal(b"contract", b"s" * 64),
     "key?": KeyAsk(b"run"),
     "keys": KeySet(b"run", (OFFER, OFFER)),
     "round": Round(RoundRequest(b"run", 7, b"roster", REQUESTS["survey"], (Announced(("A", "C"), 3, 120),))),  # type: ignore[arg-type]

@@ -222,7 +222,8 @@ def check_against_rfcs() -> None:
 
 # The protocol, as the package's docstrings describe it
 
-LABEL = b"consilience/secagg/1/"
+LABEL, BOUND = b"consilience/secagg/1/", b"consilience/secagg/2/"
+STUDY, CONTRACT = b"00112233aabbccdd", hashlib.sha256(b"the contract").digest()
 RUN_ID = "Überleben 2025/run 7".encode()
 NUMBERS = [
     [0.0, 1.5, -2.75, 1e-25, 2.0**60, 0.1],
@@ -256,12 +257,14 @@ class Site:
         self.identity = ed25519_public(self.identity_private)
         self.fingerprint = hashlib.sha256(self.identity).digest()
         self.x25519 = x25519_public(self.x25519_private)
-        self.signature = ed25519_sign(self.identity_private, pack(LABEL + b"run-key", RUN_ID, self.x25519))
+        self.statement = b"statement of site %d" % number if number else b""
+        context = pack(BOUND + b"run-key", RUN_ID, self.x25519, STUDY, CONTRACT, self.statement)
+        self.signature = ed25519_sign(self.identity_private, context)
 
     def secret(self, other: Site) -> bytes:
         both = sorted([self.fingerprint, other.fingerprint])
         shared = x25519(self.x25519_private, other.x25519)
-        return hkdf_expand(hkdf_extract(b"", shared), pack(LABEL + b"pair-secret", RUN_ID, *both), 32)
+        return hkdf_expand(hkdf_extract(b"", shared), pack(BOUND + b"pair-secret", RUN_ID, STUDY, CONTRACT, *both), 32)
 
     def masked(self, words: list[int], others: list[Site], round_id: int, digest: bytes) -> list[int]:
         for other in others:
@@ -306,6 +309,8 @@ def make() -> dict[str, Any]:
     zeros = sites[0].masked([0] * LONG, sites[1:], 1, digest)
     return {
         "run_id": RUN_ID.hex(),
+        "study": STUDY.hex(),
+        "contract": CONTRACT.hex(),
         "sites": [site.as_json() for site in sites],
         "pair_secrets": {f"{i} {j}": sites[i].secret(sites[j]).hex() for i in range(len(sites)) for j in range(i + 1, len(sites))},
         "numbers": [[x.hex() for x in row] for row in NUMBERS],

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from consilience.secagg import Identity, RingVector, Roster, RunKey, encode, mask, pair_secret, total, verify
+from consilience.secagg import Binding, Identity, RingVector, Roster, RunKey, encode, mask, pair_secret, total, verify
 from consilience.secagg.masks import pair_stream, stream_key
 
 from . import make_vectors
@@ -18,7 +18,11 @@ VECTORS: dict[str, Any] = json.loads(Path(__file__).with_name("vectors.json").re
 RUN = bytes.fromhex(VECTORS["run_id"])
 SITES = VECTORS["sites"]
 IDENTITIES = [Identity.from_private_bytes(bytes.fromhex(s["identity_private"])) for s in SITES]
-KEYS = [RunKey.from_private_bytes(i, RUN, bytes.fromhex(s["x25519_private"])) for i, s in zip(IDENTITIES, SITES, strict=True)]
+AGREED = Binding(bytes.fromhex(VECTORS["study"]), bytes.fromhex(VECTORS["contract"]))
+KEYS = [
+    RunKey.from_private_bytes(i, RUN, bytes.fromhex(s["x25519_private"]), AGREED, bytes.fromhex(s["statement"]))
+    for i, s in zip(IDENTITIES, SITES, strict=True)
+]
 FINGERPRINTS = [i.fingerprint for i in IDENTITIES]
 
 
@@ -36,7 +40,7 @@ def test_keys_fingerprints_and_signatures(i: int) -> None:
     assert FINGERPRINTS[i].hex() == SITES[i]["fingerprint"]
     assert KEYS[i].signed.x25519.hex() == SITES[i]["x25519"]
     assert KEYS[i].signed.signature.hex() == SITES[i]["signature"]
-    verify(KEYS[i].signed, RUN, set(FINGERPRINTS))
+    verify(KEYS[i].signed, RUN, AGREED, set(FINGERPRINTS))
 
 
 @pytest.mark.parametrize("pair", VECTORS["pair_secrets"])

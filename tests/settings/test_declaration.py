@@ -163,6 +163,7 @@ WRONG: dict[str, list[Any]] = {
     "forbidden": ["A => B", [["A"]]],
     "min_contributors": [0, 2.5, "2", None],
     "min_rows": [0, float("nan"), 10.5],
+    "min_cell": [0, 2.5, "5", None],
     "allow_joint": ["yes", 0],
     "consent_seconds": [0, 1e9],
     "return_seconds": [0.5, None],
@@ -181,6 +182,16 @@ def test_every_setting_takes_its_default_and_refuses_what_it_cannot_be(name: str
             settings_of(**{name: wrong})
 
 
+STRICT: dict[str, Any] = {"isolation": choices.Isolation.STRICT, "single_site": choices.SingleSite.REFUSE}
+
+
+def test_strict_goes_with_settings_that_tell_nothing_of_one_site() -> None:
+    assert check_settings(NetworkSettings(**STRICT)).isolation == "strict"
+    with pytest.raises(OptionError, match="isolation='aggregate'"):
+        settings_of(isolation="strict", single_site="refuse")
+    assert settings_of(isolation="strict", single_site="refuse", on_dropout="stop").min_cell == 1
+
+
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
@@ -193,6 +204,9 @@ def test_every_setting_takes_its_default_and_refuses_what_it_cannot_be(name: str
         ({"site_effects": choices.SiteEffects.JOINT}, "allow_joint"),
         ({"engine": choices.Engine.IOD, "selection_bias": True}, "selection bias"),
         ({"required": ("A => B\n",)}, "printable"),
+        ({"isolation": choices.Isolation.STRICT}, "take single_site='refuse'"),
+        ({**STRICT, "on_dropout": choices.Dropout.RESTART}, "take on_dropout='stop'"),
+        ({**STRICT, "site_effects": choices.SiteEffects.JOINT, "allow_joint": True}, "take site_effects='profiled'"),
     ],
     ids=str,
 )
@@ -225,6 +239,10 @@ DERIVED = (
     "cli/sites.py",
 )
 """Where users meet settings: no default may be written there at all. Elsewhere, below, an argument may be absent."""
+POLICY = "service/agent/policy.py"
+"""A site's own least limits, under the names of the settings that they are held against: they have defaults of their own."""
+OF_A_SITE = {"min_cell"}
+"""What a site's owner says for his own table under the same name, with a default of its own."""
 
 
 def classes() -> Iterator[tuple[Path, ast.ClassDef]]:
@@ -274,7 +292,9 @@ def is_written(default: ast.expr, *, derived: bool) -> bool:
 def second_definitions(text: str, file: str) -> list[str]:
     found = defaults_in(ast.parse(text))
     return [
-        f"{file}: {name} = {ast.unparse(value)}" for name, value in found if name in NAMES and is_written(value, derived=file in DERIVED)
+        f"{file}: {name} = {ast.unparse(value)}"
+        for name, value in found
+        if name in (NAMES if file in DERIVED else NAMES - OF_A_SITE) and is_written(value, derived=file in DERIVED)
     ]
 
 
@@ -284,7 +304,7 @@ def test_no_setting_has_a_second_default() -> None:
     found = [
         line
         for name, file in files.items()
-        if name != "settings/declaration.py"
+        if name not in ("settings/declaration.py", POLICY)
         for line in second_definitions(file.read_text(encoding="utf-8"), name)
     ]
     assert found == []

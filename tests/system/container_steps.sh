@@ -42,6 +42,8 @@ C = "binary"
 D = { kind = "ordinal", levels = ["1", "2", "3", "4"] }
 E = { kind = "multinomial", levels = ["p", "q", "r", "s"] }
 TOML
+"$work/opt/bin/consilience" client policy --write "$work/data/example.toml"
+sed 's/^min_contributors = .*/min_contributors = 2/; s/^max_given = .*/max_given = 8/' "$work/data/example.toml" > "$work/data/policy.toml"
 chmod -R a+rX "$work/data"
 
 echo "correct horse battery staple" | as "$work/server" consilience server init --owner ada --self-signed 127.0.0.1 --password-stdin
@@ -59,9 +61,9 @@ as "$work/server" consilience server study open "$study"
 for site in one two; do
   as "$work/server" consilience server study invite "$study" "$site" | as "$work/$site" consilience client join -
 done
-as "$work/one" consilience client run --data "$work/data/site1.csv" --yes > "$work/one.log" 2>&1 &
+as "$work/one" consilience client run --data "$work/data/site1.csv" --policy "$work/data/policy.toml" --yes > "$work/one.log" 2>&1 &
 started="$started $!"
-as "$work/two" consilience client run --data "$work/data/site2.csv" --yes > "$work/two.log" 2>&1 &
+as "$work/two" consilience client run --data "$work/data/site2.csv" --policy "$work/data/policy.toml" --yes > "$work/two.log" 2>&1 &
 started="$started $!"
 sleep 4
 as "$work/server" consilience server study start "$study"

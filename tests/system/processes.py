@@ -25,6 +25,7 @@ from consilience.data.schema import unite
 from consilience.federation import Client
 from consilience.service.agent import Home
 from consilience.service.agent import join as enter
+from consilience.service.agent.telling import declared, digest_of_words, question
 from consilience.service.invitation import read_invitation
 from consilience.service.tls import client_context
 from tests.system.forking import Forked, fork
@@ -32,6 +33,14 @@ from tests.system.forking import Forked, fork
 Process = subprocess.Popen[bytes] | Forked
 OWNER, PASSWORD = "ada", "correct horse battery staple"
 PROGRAM = [sys.executable, "-m", "consilience"]
+ANYTHING = """min_rows = 1
+min_cell = 1
+site_effects = ["profiled", "coordinate", "joint", "none", "random"]
+on_dropout = ["stop", "restart"]
+allow_queried = true
+allow_subtraction = true
+"""
+"""A policy that agrees to whatever these tests try; what a policy refuses is tested where it is meant."""
 FAST = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1", "PYTHONUNBUFFERED": "1"}
 
 
@@ -200,11 +209,21 @@ class Agent:
         return self
 
     def start(self, *options: str, yes: bool = True, loading: bool = False, **more: str) -> Agent:
-        words = ["client", "run", "--home", str(self.home), "--data", str(self.data), *(["--yes"] if yes else []), *options]
+        policy = self.home.parent / f"{self.name}-policy.toml"
+        if not policy.exists():
+            policy.write_text(ANYTHING)
+        agreed = ["--policy", str(policy), "--yes"] if yes else []
+        words = ["client", "run", "--home", str(self.home), "--data", str(self.data), *agreed, *options]
         with self.log.open("ab") as log:
             more = {"CONSILIENCE_CLIENT_BACKOFF_SECONDS": "0.5", **more}
             self.process = begin(words, log, loading=loading, **more)
         return self
+
+    def told(self) -> tuple[str, str]:
+        """The option with which it sends the names and levels of its table, and no others, in the open."""
+        home = Home(self.home)
+        words = question(declared(Client(self.name, self.data, identity=home.identity())), home.study().joined.url)
+        return "--send-names-and-levels", digest_of_words(words)
 
     def kill(self) -> None:
         if self.process is not None:

@@ -12,6 +12,8 @@ import polars as pl
 import pytest
 
 import consilience as cs
+from consilience.service.server.result_files import plain, published
+from consilience.service.server.runner import StoredTest
 from tests.system.processes import PROGRAM, Agent, Server, declaration, enrol, environment, until
 from tests.system.proxy import delaying
 
@@ -26,11 +28,13 @@ def frames_of(sites: int, rows: int = 150, seed: int = 3) -> dict[str, pl.DataFr
 
 
 def in_process(frames: dict[str, pl.DataFrame], **options: Any) -> tuple[dict[str, Any], int, float]:
-    """The result, the rounds and the seconds of the same discovery in this process."""
-    server = cs.Server([cs.Client(name, frame) for name, frame in frames.items()], **options)
+    """The result, the rounds and the seconds of the same discovery in this process, with a network's rule on rare levels."""
+    server = cs.Server([cs.Client(name, frame) for name, frame in frames.items()], **{"min_cell": 5, **options})
+    rounded = StoredTest(server, lambda _results: None, lambda _done, _total: None)  # as a study server decides and publishes
     begin = time.perf_counter()
-    found = cs.discover(server)
-    return json.loads(json.dumps(found.to_dict())), server.rounds, time.perf_counter() - begin
+    found = cs.discover(rounded)
+    seconds = time.perf_counter() - begin
+    return json.loads(json.dumps(plain({**found.to_dict(), "tests": published(found.tests).to_dicts()}))), server.rounds, seconds
 
 
 def assert_same(found: dict[str, Any], wanted: dict[str, Any]) -> None:
@@ -66,7 +70,7 @@ def test_the_result_over_tls_is_the_in_process_result(server: Server, folder: Pa
         local = json.loads((own / "local-pag.json").read_text())
         assert local in wanted["local_pags"]
         assert set(local["variables"]) == set(frames[agent.name].columns)
-        assert len((own / "ledger.jsonl").read_text().splitlines()) == rounds
+        assert len((own / "ledger.jsonl").read_text().splitlines()) == rounds + 1  # and what the site states of itself
         assert (own / "local-pag.svg").read_text().startswith("<svg")
         assert (own / "report.html").read_text().startswith("<!doctype html>")
     # this bound is the issue's; the in-process run was timed while the agents were idle, on the same machine
@@ -85,7 +89,7 @@ def test_five_mixed_variables_with_delay_take_under_twenty_rounds(server: Server
             file.write_text(file.read_text().replace(f":{server.port}", f":{proxy.port}"))
         agents += [agent.start() for agent in started]
         connected(server, study, 3)
-        local = cs.Server([cs.Client(name, frame) for name, frame in frames.items()])
+        local = cs.Server([cs.Client(name, frame) for name, frame in frames.items()], min_cell=5)
         begin = time.perf_counter()
         local.test_all()
         wanted = cs.discover(local)
@@ -125,7 +129,7 @@ def test_fisher_and_joint_and_queried_studies_run_too(server: Server, folder: Pa
     study, started = enrol(server, folder / "fisher", frames, body)
     queried, others = enrol(server, folder / "queried", frames, {"name": "queried", "settings": {"min_rows": 20}})
     assert server.call("POST", f"/studies/{queried}/start").status_code == 409  # nobody has said yet what it measures
-    agents += [*(agent.start() for agent in started), *(agent.start("--send-names-and-levels") for agent in others)]
+    agents += [*(agent.start() for agent in started), *(agent.start(*agent.told()) for agent in others)]
     connected(server, study, 3)
     until(lambda: all(s["declared"] for s in server.do("GET", f"/studies/{queried}")["sites"]), 60)
     for which in (study, queried):

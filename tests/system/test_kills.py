@@ -12,9 +12,12 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import consilience as cs
 from consilience.citest import CIResult
+from consilience.cli.app import app
+from consilience.federation.transport import JournalEntry
 from tests.system.processes import Agent, Server, declaration, enrol, running, until
 from tests.system.proxy import DelayingProxy, delaying
 from tests.system.test_equality import assert_same, connected, frames_of, in_process
@@ -105,14 +108,66 @@ def test_a_server_killed_in_every_phase_finishes_with_the_same_bits(
     for agent in agents:
         lines = [json.loads(line) for line in (agent.home / "studies" / study / "ledger.jsonl").read_text().splitlines()]
         assert not any(line["refused"] for line in lines)
+        lines = [line for line in lines if line["masked_with"]]  # without what the site states of itself in every run
         assert total <= len(lines) <= total + killed + 1, "only rounds under way are asked again"
+
+
+def left(folder: Path, sums: list[bytes]) -> int:
+    """How many sums have a piece of two numbers in some file of a server's folder."""
+    data = b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
+    return sum(any(one[i : i + 16] in data for i in range(0, len(one) - 15, 8) if any(one[i : i + 16])) for one in sums)
+
+
+@pytest.mark.parametrize("end", ["finished", "cancelled", "deleted"])
+def test_sums_are_in_no_file_when_a_study_is_over(mortal: Server, slow: DelayingProxy, folder: Path, agents: list[Agent], end: str) -> None:
+    """Also of a server that was killed on the way. And what sites say they sent is what it says it received."""
+    server = mortal
+    study, joined = enrol(server, folder, FRAMES, declaration(FRAMES))
+    through(slow, server, joined)
+    agents += [agent.start() for agent in joined]
+    connected(server, study, 3)
+    server.do("POST", f"/studies/{study}/start")
+    reached(server, study, 4)
+    server.kill()
+    sums = [msgspec.msgpack.decode(entry, type=JournalEntry).total for (entry,) in server.sql("select entry from journal")]
+    sums = [one for one in sums if len(one) >= 16]
+    assert len(sums) >= 3
+    assert left(server.home, sums) == len(sums)
+    server.start()
+    if end == "finished":
+        assert server.wait(study, 90) == "finished"
+    else:
+        server.do("POST", f"/studies/{study}/cancel")
+    if end == "deleted":
+        server.do("DELETE", f"/studies/{study}")
+    until(lambda: left(server.home, sums) == 0, 10)
+    server.kill()
+    assert left(server.home, sums) == 0
+    server.start()
+    assert left(server.home, sums) == 0
+    if end != "finished":
+        return
+    assert [agent.wait(60) for agent in agents] == [0, 0, 0]
+    ledgers = [str(agent.home / "studies" / study / "ledger.jsonl") for agent in agents]
+    words = ["server", "study", "audit", study, *ledgers, "--server", server.url, "--ca", server.ca]
+    environment = {"CONSILIENCE_SERVER_TOKEN": server.token}
+    told = CliRunner().invoke(app, [*words, "--json"], env=environment)
+    found = json.loads(told.output)
+    assert [(one["site"], one["differs"]) for one in found] == [(agent.name, []) for agent in agents]
+    assert all(any("sent and received alike" in line for line in one["agrees"]) for one in found)
+    assert told.exit_code == 0
+    file = Path(ledgers[0])
+    file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:-2]))  # a site that would rather not have sent it
+    told = CliRunner().invoke(app, words, env=environment)
+    assert told.exit_code == 3
+    assert "2 answers received, and not in the site's ledger" in told.output
 
 
 def close_to(found: list[CIResult], wanted: dict[tuple[Any, ...], CIResult]) -> None:
     for result in found:
         same = wanted[result.x, result.y, result.given]
         assert (result.n, result.contributors, result.informative) == (same.n, same.contributors, same.informative)
-        np.testing.assert_allclose(result.p_value, same.p_value, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(result.p_value, same.p_value, rtol=1e-5, atol=1e-9)
 
 
 def test_a_site_killed_and_started_again_takes_part_to_the_end(
@@ -132,7 +187,7 @@ def test_a_site_killed_and_started_again_takes_part_to_the_end(
     found = server.result(study)
     assert [p["edges"] for p in found["pags"]] == [p["edges"] for p in wanted["pags"]]
     for one, other in zip(found["tests"], wanted["tests"], strict=True):
-        np.testing.assert_allclose(one["p_value"], other["p_value"], rtol=1e-7, atol=1e-10)
+        np.testing.assert_allclose(one["p_value"], other["p_value"], rtol=1e-5, atol=1e-10)
         assert {k: one[k] for k in ("x", "y", "given", "n")} == {k: other[k] for k in ("x", "y", "given", "n")}
     assert rounds(server, study) == total
 
@@ -160,7 +215,7 @@ def test_a_site_that_does_not_come_back_stops_the_study_in_time(
     kept = [msgspec.msgpack.decode(b, type=CIResult) for b in results(server, study).values()]
     assert kept
     clients = [cs.Client(name, frame) for name, frame in FRAMES.items()]
-    whole = {(r.x, r.y, r.given): r for r in cs.Server(clients).test_many([(r.x, r.y, r.given) for r in kept])}
+    whole = {(r.x, r.y, r.given): r for r in cs.Server(clients, min_cell=5).test_many([(r.x, r.y, r.given) for r in kept])}
     close_to(kept, whole)
     assert [agents[i].wait(30) for i in (0, 2)] == [3, 3]
 
@@ -183,7 +238,7 @@ def test_a_site_that_does_not_come_back_is_left_out_where_all_consented_to_that(
         names = tuple(clients[i].name for i in members)
         own = [r for r in found if r.participants == names]
         assert own
-        test = cs.Server([clients[i] for i in members], schema=schema)
+        test = cs.Server([clients[i] for i in members], schema=schema, min_cell=5)
         close_to(own, {(r.x, r.y, r.given): r for r in test.test_many([(r.x, r.y, r.given) for r in own])})
     assert "is that site's part" in joined[0].log.read_text()
     assert server.result(study)["study"]["sites"] == ["site00", "site02"]

@@ -88,7 +88,8 @@ def test_what_a_server_is_given_by_real_agents_has_no_name_in_it(folder: Path, a
             text = http.post(f"{study}/invitations", json={"site": name}).raise_for_status().json()["invitation"]
             home = folder / f"home-{name}"
             enter(Home(home), msgspec.structs.replace(read_invitation(text), url=url), insecure=True)
-            agents.append(Agent(home, path, name).start("--insecure", "--send-names-and-levels"))
+            agent = Agent(home, path, name)
+            agents.append(agent.start("--insecure", *agent.told()))
         http.post(f"{study}/open").raise_for_status()
         until(lambda: all(site["declared"] for site in http.get(study).json()["sites"]))
         http.post(f"{study}/start").raise_for_status()

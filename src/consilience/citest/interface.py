@@ -121,6 +121,16 @@ class CITest(ABC):
         """
         return None
 
+    def withheld(self) -> tuple[str, ...]:
+        """What a study's rules on disclosure kept out of its sums, in sentences for readers of its result.
+
+        Returns
+        -------
+        tuple of str
+            Empty if there are no such rules, or if they kept nothing out that everybody may know of.
+        """
+        return ()
+
     def test(self, x: str, y: str, given: Iterable[str] = ()) -> CIResult:
         """Test X ⫫ Y | given.
 

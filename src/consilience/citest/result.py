@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, replace
 from html import escape
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
+from consilience.citest.combine import log_symmetric
 from consilience.citest.diagnostics import Diagnostics
 from consilience.citest.laws import Law, log_tail
+from consilience.citest.rounding import significant
 from consilience.citest.size import Measure, Size, likelihood_strength
 from consilience.citest.size_words import levels_in_words, sentence
 
-__all__ = ["CIResult", "Direction", "silent", "size_from_row", "to_frame"]
+__all__ = ["CIResult", "Direction", "silent", "size_from_row", "to_frame", "untold"]
+
+T = TypeVar("T", "CIResult", "Direction", Diagnostics, Size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +27,8 @@ class Direction:
     """One of the two nested comparisons of a test: response ~ given against response ~ predictor + given.
 
     Where the comparison is not informative, ``df`` is zero, ``p_value`` one and ``reason`` says why; the log-likelihoods are then
-    NaN.
+    NaN. Where one site did the test alone, only ``df`` and ``separated`` are known: it keeps the numbers, which are NaN here, and tells the
+    rounded p-value of both directions together (:attr:`CIResult.p_value`).
 
     Parameters
     ----------
@@ -67,7 +72,7 @@ class Direction:
     informative : bool
         True if the comparison has at least one degree of freedom.
     log_p : float
-        The logarithm of the p-value, also where the p-value itself is too small for a number.
+        The logarithm of the p-value, also where the p-value itself is too small for a number; NaN where one site keeps it.
 
     Examples
     --------
@@ -101,11 +106,19 @@ class Direction:
     @property
     def log_p(self) -> float:
         """The logarithm of the p-value, also where the p-value itself is too small for a number."""
+        if math.isnan(self.p_value):  # one site alone keeps it
+            return math.nan
         if self.symmetric:  # its law is bounded: beyond a largest statistic there is nothing, and no logarithm
             return math.log(max(self.p_value, 1e-300))
         if not self.informative:
             return 0.0
         return log_tail(Law(self.law), self.statistic, self.df, self.rows, self.residual_df)
+
+
+def untold(response: str, predictor: str, df: int, *, separated: bool = False, symmetric: bool = False) -> Direction:
+    """A direction of which only the degrees of freedom are known: one site did the test alone, and keeps its numbers (NaN)."""
+    nan = math.nan
+    return Direction(response, predictor, nan, df, nan, nan, nan, separated=separated, dispersion=nan, symmetric=symmetric)
 
 
 def silent(response: str, predictor: str, reason: str, *, converged: bool = True, symmetric: bool = False) -> Direction:
@@ -150,6 +163,8 @@ class CIResult:
 
     Attributes
     ----------
+    log_p : float
+        The logarithm of the p-value, also where the p-value itself is too small for a number; NaN where the data cannot speak.
     linear_p : float or None
         The p-value against the linear models of the test; None where nobody has looked.
     leading : Direction or None
@@ -184,6 +199,18 @@ class CIResult:
     method: str | None = None
 
     @property
+    def log_p(self) -> float:
+        """The logarithm of the p-value; from the directions, where it is too small for a number. NaN where the data cannot speak."""
+        if not self.informative:
+            return math.nan
+        if self.p_value > 1e-280:
+            return math.log(self.p_value)
+        logs = [d.log_p for d in self.directions if d.informative]
+        if not logs or any(d.symmetric for d in self.directions):
+            return math.log(max(self.p_value, 1e-300))
+        return logs[0] if len(logs) == 1 else log_symmetric(logs[0], logs[1])
+
+    @property
     def linear_p(self) -> float | None:
         """The p-value against the linear models of the test; None where nobody has looked."""
         return None if self.diagnostics is None else self.diagnostics.linear_p
@@ -210,7 +237,7 @@ class CIResult:
     def strength(self) -> float | None:
         """How strong on one scale for all kinds, from 0 to 1; None where it is not known."""
         leading = self.leading
-        if leading is None:
+        if leading is None or math.isnan(leading.statistic):  # one site alone: it tells a rounded p-value, and no size
             return None
         if leading.symmetric:
             return abs(leading.sizes[0].estimate) if leading.sizes else None
@@ -233,6 +260,29 @@ class CIResult:
         """
         sizes = () if self.leading is None else self.leading.sizes
         return sentence(self.x, self.y, self.given, self.size, self.strength, levels_in_words(sizes) if len(sizes) > 1 else "")
+
+    def rounded(self, digits: int) -> CIResult:
+        """The same answer with so many significant digits of every number, as it is published.
+
+        Parameters
+        ----------
+        digits : int
+            Significant digits.
+
+        Returns
+        -------
+        CIResult
+            What follows from it (``sign``, ``strength``, decisions) follows from the rounded numbers.
+
+        Examples
+        --------
+        >>> CIResult("C", "E", ("A",), 0.123456789).rounded(6).p_value
+        0.123457
+        """
+        sized = (replace(d, sizes=tuple(_rounded(size, digits) for size in d.sizes)) for d in self.directions)
+        directions = tuple(_rounded(d, digits) for d in sized)
+        diagnostics = None if self.diagnostics is None else _rounded(self.diagnostics, digits)
+        return replace(_rounded(self, digits), directions=directions, diagnostics=diagnostics)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types, for JSON.
@@ -275,11 +325,20 @@ class CIResult:
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
+def _rounded(record: T, digits: int) -> T:
+    """A record whose own floats are rounded."""
+    floats = {f.name: value for f in fields(record) if isinstance(value := getattr(record, f.name), float)}
+    changes: dict[str, Any] = {name: significant(value, digits) for name, value in floats.items()}
+    return replace(record, **changes)
+
+
 def _cells(direction: Direction) -> tuple[str, ...]:
     """One direction as a row of text."""
     notes = [*([] if direction.converged else ["not converged"]), *(["separated"] if direction.separated else [])]
     notes += [direction.reason] if direction.reason else []
-    numbers = f"{direction.statistic:.4g}", str(direction.df), f"{direction.p_value:.4g}"
+    told = not math.isnan(direction.p_value)
+    numbers = f"{direction.statistic:.4g}" if told else "–", str(direction.df), f"{direction.p_value:.4g}" if told else "–"
+    notes += [] if told else ["one site alone"]
     if direction.symmetric:
         notes.insert(0, "products of residuals")
     return direction.response, direction.predictor, *numbers, levels_in_words(direction.sizes), "; ".join(notes)
@@ -312,7 +371,8 @@ def to_frame(results: Sequence[CIResult]) -> pl.DataFrame:
     for side in "yx":
         found = [next((d for d in r.directions if d.response == getattr(r, side)), None) for r in results]
         for name, kind in (("statistic", number), ("df", whole), ("p_value", number)):
-            values = [None if d is None else getattr(d, name) for d in found]
+            told = [None if d is None else getattr(d, name) for d in found]
+            values = [None if value is None or math.isnan(value) else value for value in told]  # NaN: one site alone keeps it
             columns[f"{name}_{side}"] = pl.Series(f"{name}_{side}", values, dtype=kind)
     columns["linear_p"] = pl.Series("linear_p", [r.linear_p for r in results], dtype=number)
     for name in ("curvature_p", "variance_p", "slopes_p", "i_squared"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from consilience.cli.check import show_findings
+from consilience.cli.consenting import confirmed, decider, person, policy_command, policy_of, show_offer, show_told, show_words
 from consilience.cli.optional import need_service
 from consilience.data.errors import ReadError
 from consilience.data.finding import Grade
@@ -22,14 +22,17 @@ from consilience.federation import Client
 from consilience.federation.site.ledger import printable
 from consilience.secagg import fingerprint_text
 from consilience.service.errors import ConfigurationError
+from consilience.wording import counted
 
 if TYPE_CHECKING:
     from consilience.service.agent import Home, StudyFolder
+    from consilience.service.agent.asking import Asked, Decide, Decision
     from consilience.service.config import AgentConfig
 
 __all__ = ["client_app"]
 
 client_app = typer.Typer(help="Take part in a study: join it, answer it, look at what has left this site.", no_args_is_help=True)
+client_app.command("policy")(policy_command)
 ConfigFile = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.", envvar="CONSILIENCE_CLIENT_CONFIG")]
 HomeOption = Annotated[str | None, typer.Option(help="Folder with the identity and the studies.")]
 StudyOption = Annotated[str, typer.Option(help="Which study, if this site has joined more than one.")]
@@ -91,11 +94,21 @@ def run(
     ] = None,
     pin: Annotated[list[str] | None, typer.Option(help="A fingerprint compared beforehand: SITE=FINGERPRINT. Repeatable.")] = None,
     ca: Annotated[str | None, typer.Option(help="Certificate authorities to trust (PEM).")] = None,
-    yes: Annotated[bool | None, typer.Option("--yes", help="Consent without asking, for scripts.")] = None,
-    send_names_and_levels: Annotated[
+    policy: Annotated[
+        str | None, typer.Option(help="What may be agreed to without asking (TOML); `consilience client policy` makes an example.")
+    ] = None,
+    yes: Annotated[bool | None, typer.Option("--yes", help="Consent without asking to what the policy allows; needs --policy.")] = None,
+    consent: Annotated[
+        str | None, typer.Option(metavar="DIGEST", help="Consent to the contract with this digest, and to no other; --dry-run prints it.")
+    ] = None,
+    allow_subtraction: Annotated[
         bool | None,
+        typer.Option("--allow-subtraction", help="With --consent: also if an earlier study can be subtracted from this one."),
+    ] = None,
+    send_names_and_levels: Annotated[
+        str | None,
         typer.Option(
-            "--send-names-and-levels", help="In a study without declared variables: send their names and levels in the open, unasked."
+            metavar="DIGEST", help="In a study without declared variables: send the names and levels with this digest in the open."
         ),
     ] = None,
     insecure: Annotated[bool | None, typer.Option(help="Allow a connection without TLS; for trials.")] = None,
@@ -105,8 +118,10 @@ def run(
 
     Example: consilience client run --data muenster.csv
     """
-    given = {"data": data, "home": home, "harmonise": harmonise, "ca": ca, "yes": yes}
-    settings = _settings(config, **given, send_names_and_levels=send_names_and_levels, insecure=insecure)
+    given = {"data": data, "home": home, "harmonise": harmonise, "ca": ca, "yes": yes, "policy": policy, "consent": consent}
+    told = {"send_names_and_levels": send_names_and_levels, "allow_subtraction": allow_subtraction, "insecure": insecure}
+    settings = _settings(config, **given, **told)
+    decide = None if dry_run else decider(settings)  # first: what cannot be decided by is said before anything is read
     folder = _home(settings).study(study)
     kinds = settings.kinds | dict(_pair("--kind", text) for text in kind or [])
     peers = settings.peers | dict(_pair("--pin", text) for text in pin or [])
@@ -126,7 +141,7 @@ def run(
     if dry_run:
         _dry_run(client, folder, settings)
     else:
-        _run(client, folder, settings, peers)
+        _run(client, folder, settings, peers, decide)
 
 
 def _say_check(client: Client) -> None:
@@ -145,33 +160,31 @@ def _pair(option: str, text: str) -> tuple[str, str]:
     return name, rest
 
 
-def _run(client: Client, folder: StudyFolder, settings: AgentConfig, peers: dict[str, str]) -> None:
+def _run(client: Client, folder: StudyFolder, settings: AgentConfig, peers: dict[str, str], decide: Decide | None) -> None:
     from consilience.service.agent import Agent, Site  # noqa: PLC0415
     from consilience.service.agent.entry import download  # noqa: PLC0415
+    from consilience.service.agent.telling import digest_of_words  # noqa: PLC0415
 
     console = Console(stderr=True)
-
-    def asked(words: str, *, before: bool) -> Callable[[list[str], list[str]], bool]:
-        def ask(lines: list[str], warnings: list[str]) -> bool:
-            for line in lines:
-                console.print(escape(line), highlight=False, soft_wrap=True)
-            for line in warnings:
-                console.print(f"[bold yellow]note:[/] {escape(line)}", highlight=False, soft_wrap=True)
-            try:
-                return before or typer.confirm(words, err=True)
-            except typer.Abort:  # nobody is there to answer: that is a no
-                return False
-
-        return ask
-
-    consents = asked("Do you agree, and may masked sums leave this site?", before=settings.yes)
-    tells = asked("May exactly these names and levels be sent in the open?", before=settings.send_names_and_levels)
 
     def say(words: str) -> None:
         console.print(escape(words), highlight=False, soft_wrap=True)
 
+    def tells(lines: list[str], warnings: list[str]) -> bool:
+        show_words(console, lines, warnings)
+        if settings.send_names_and_levels:
+            return settings.send_names_and_levels.strip().lower() == digest_of_words(lines)
+        return confirmed("May exactly these names and levels be sent in the open?")
+
+    def decided(asked: Asked) -> Decision:
+        show_words(console, asked.lines, asked.warnings)
+        found = (decide or person(console, policy_of(settings)))(asked)
+        if found.yes:
+            say(f"agreed to {asked.contract.digest.hex()} by {found.by}")
+        return found
+
     with folder.lock():
-        site = Site(client, folder, consents, peers, tells)
+        site = Site(client, folder, lambda *_: False, peers, tells, decide=decided)
         agent = Agent(folder.joined, client.identity, settings, say)
         outcome = asyncio.run(agent.run(site))
         say(f"{outcome.state}: {outcome.message}")
@@ -190,7 +203,10 @@ def _dry_run(client: Client, folder: StudyFolder, settings: AgentConfig) -> None
 
     token = asyncio.run(Agent(folder.joined, client.identity, settings, lambda _: None).token())
     study = fetch_study(folder, token, ca=settings.ca, insecure=settings.insecure)
+    if study["variables"] is None:
+        show_told(client, folder)
     ledger = rehearse(client, study)
+    show_offer(client, folder, study, settings)
     console = Console()
     for entry in ledger.entries:
         console.print(f"{entry.numbers:8d} numbers  {escape(entry.what)}", highlight=False, soft_wrap=True)
@@ -225,15 +241,36 @@ def token(
     print(found)
 
 
+@client_app.command("reconsider")
+def reconsider(study: StudyOption = "", config: ConfigFile = None, home: HomeOption = None) -> None:
+    """Allow one more contract of a study after this site's table did not fit one: whether it fits tells something about its values.
+
+    Example: consilience client reconsider --home muenster
+    """
+    folder = _home(_settings(config, home=home)).study(study)
+    with folder.lock():
+        found = folder.reconsider()
+    console = Console()
+    if found is None:
+        console.print("There is nothing to allow: this site declines no contract of the study unseen.", highlight=False)
+        return
+    console.print(f"the table did not fit: {escape(found.reason)}", highlight=False, soft_wrap=True)
+    words = f"The study's owner was told that it does not fit, {counted(found.times, 'time')} so far. One more contract is looked at."
+    console.print(words, highlight=False, soft_wrap=True)
+
+
 @client_app.command("status")
 def status(
     config: ConfigFile = None, home: HomeOption = None, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
 ) -> None:
     """This site's fingerprint, and the studies it has joined."""
     place = _home(_settings(config, home=home))
-    rows = []
+    from consilience.service.agent.past import Past  # noqa: PLC0415
+
+    agreed, rows = Past(place.path).studies(), []
     for folder in place.studies():
-        contract, totals = folder.contract, folder.ledger().totals()
+        contract, totals = folder.contract, folder.ledger(place.identity()).totals()
+        by = next((took.by for took in reversed(agreed) if contract and took.contract == contract.digest.hex()), "")
         rows.append(
             {
                 "study": folder.joined.study,
@@ -241,6 +278,7 @@ def status(
                 "site": folder.joined.site,
                 "server": folder.joined.url,
                 "consented": contract is not None,
+                "by": by,
                 "finished": (folder.path / "result.json").exists(),
                 **totals,
             }
@@ -266,10 +304,19 @@ def ledger(
     study: StudyOption = "",
     config: ConfigFile = None,
     home: HomeOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON Lines.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON Lines, digests and signatures included.")] = False,
+    verify: Annotated[bool, typer.Option("--verify", help="Check every digest and every signature, and print nothing else.")] = False,
 ) -> None:
-    """Everything that has left this site in a study, in words, and every request it refused."""
-    record = _home(_settings(config, home=home)).study(study).ledger()
+    """Everything that has left this site in a study, in words, and every request it refused.
+
+    Lines are chained by digests and signed by this site; one that was changed is an error that names it. For the study's owner, who can
+    compare it with what the server says it received: consilience client ledger --json > ledger.jsonl
+    """
+    place = _home(_settings(config, home=home))
+    record = place.study(study).ledger(place.identity())
+    if verify:
+        Console().print(record.verify().said, highlight=False, soft_wrap=True)
+        return
     if as_json:
         print(record.lines(), end="")
         return

@@ -169,7 +169,9 @@ def _complete(settings: ServerConfig) -> ServerConfig:
         settings = msgspec.structs.replace(settings, tls_cert=str(folder / "tls.crt"), tls_key=str(folder / "tls.key"))
     if bool(settings.tls_cert) != bool(settings.tls_key):
         raise ConfigurationError("--tls-cert and --tls-key go together; got one of them.")
-    for file in filter(None, (settings.tls_cert, settings.tls_key)):
+    if settings.proxy_cert and not settings.behind_proxy:
+        raise ConfigurationError("proxy_cert is the certificate of a proxy in front; there is none. Say --behind-proxy, or leave it out.")
+    for file in filter(None, (settings.tls_cert, settings.tls_key, settings.proxy_cert)):
         if not Path(file).is_file():
             raise ConfigurationError(f"There is no file {file!r}.")
     if not settings.tls_cert and not settings.behind_proxy and settings.host not in LOOPBACK:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from rich.console import Console
@@ -119,14 +120,19 @@ def result_table(result: CIResult, method: str) -> Table:
     for heading in ("response", "statistic", "df", "p", "log-lik. without", "log-lik. with", "size (95 % interval)", "note"):
         table.add_column(heading, justify="left" if heading in ("response", "size (95 % interval)", "note") else "right")
     for d in result.directions:
-        note = d.reason or ("perfectly predicted level" if d.separated else "products of residuals" if d.symmetric else "")
+        alone = math.isnan(d.p_value)  # the site that did the test keeps them
+        note = (
+            d.reason
+            or ("one site alone; it tells a rounded p-value" if alone else "")
+            or ("perfectly predicted level" if d.separated else "products of residuals" if d.symmetric else "")
+        )
         table.add_row(
             escape(f"{d.predictor}, {d.response}" if d.symmetric else d.response),
-            f"{d.statistic:.4f}",
+            "" if alone else f"{d.statistic:.4f}",
             str(d.df),
-            format_p(d.p_value),
-            "" if d.symmetric else f"{d.loglik_restricted:.2f}",
-            "" if d.symmetric else f"{d.loglik_unrestricted:.2f}",
+            "" if alone else format_p(d.p_value),
+            "" if alone or d.symmetric else f"{d.loglik_restricted:.2f}",
+            "" if alone or d.symmetric else f"{d.loglik_unrestricted:.2f}",
             escape(levels_in_words(d.sizes)),
             escape(note),
         )

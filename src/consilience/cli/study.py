@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,9 +15,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from consilience.cli.optional import need_service
+from consilience.data.errors import ReadError
 from consilience.data.harmonise import Plan
 from consilience.data.sources import load
 from consilience.errors import AccessError, ConsilienceError, OptionError
+from consilience.federation.site.ledger import printable
 from consilience.service.errors import ConfigurationError, UnreachableError
 from consilience.settings.studyfile import read_study
 
@@ -177,6 +179,42 @@ def watch(study: StudyId, server: Server = "", ca: Ca = "") -> None:
                 console.print(f"{kind} {escape(json.dumps(body, ensure_ascii=False)) if body else ''}", highlight=False, soft_wrap=True)
                 end = kind if kind in ("finished", "failed", "cancelled") else end  # sites may leave after the end
     raise typer.Exit(0 if end == "finished" else 3)
+
+
+@study_app.command("audit")
+def audit(
+    study: StudyId,
+    ledgers: Annotated[list[Path], typer.Argument(help="Ledgers of sites, as they hand them over (client ledger --json).")],
+    server: Server = "",
+    ca: Ca = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Compare what sites say they sent with what the server says it received.
+
+    Exit code 0 if all of it agrees, 3 if something differs or a ledger is no evidence. Sites whose ledgers are not given are named, and
+    not compared.
+    """
+    with _client(server, ca) as client:
+        told = _call(client, "GET", f"/studies/{study}/received")
+    from consilience.service.reconcile import Comparison, audited  # noqa: PLC0415  the extra may not be installed
+
+    read: dict[str, bytes] = {}
+    for file in ledgers:
+        try:
+            read[str(file)] = file.read_bytes()
+        except OSError as error:
+            raise ReadError(f"A site's ledger should be in {str(file)!r}: {error.strerror}.") from None
+    found: list[Comparison] = audited(study, told, read)
+    if as_json:
+        print(json.dumps([asdict(one) for one in found], indent=2, ensure_ascii=False))
+    else:
+        console = Console()
+        for one in found:
+            console.print(f"[bold]{escape(one.site)}[/]", highlight=False)
+            for mark, lines in (("[green]agrees [/]", one.agrees), ("[red]differs[/]", one.differs), ("[dim]open   [/]", one.open)):
+                for line in lines:
+                    console.print(f"  {mark} {escape(printable(line))}", highlight=False, soft_wrap=True)
+    raise typer.Exit(3 if any(one.differs for one in found) else 0)
 
 
 @study_app.command("result")

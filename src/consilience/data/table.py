@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -20,6 +20,7 @@ __all__ = ["Rows", "Table"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
+_T = TypeVar("_T", bound=np.generic)
 SHORT_NUMBERS, SHORT_TEXTS = 20_000, 5_000
 """Rows up to which levels are encoded without a query."""
 
@@ -83,11 +84,59 @@ class Table:
             found = self._rows[key] = self._select(key)
         return found
 
+    @property
+    def missing(self) -> Mapping[str, NDArray[np.bool_]]:
+        """Of every column with gaps, which rows lack a value. Columns without gaps are not in it."""
+        return self._missing
+
+    def subset(self, rows: NDArray[np.intp] | None, hidden: Mapping[str, NDArray[np.bool_]] | None = None) -> Table:
+        """A copy with fewer rows and fewer values, without encoding anything again.
+
+        ``rows`` are the positions that stay (None: all), in the order in which they stand there. ``hidden`` says, of some columns, which
+        rows of *this* table lose their value. A column that is left without any value is not held by the copy. What is not changed is
+        shared, not copied.
+
+        >>> table = Table(pl.DataFrame({"A": [1.0, 2.0, 3.0], "B": [0, 1, 0]}), Schema({"A": "continuous", "B": "binary"}), "muenster")
+        >>> fewer = table.subset(np.array([0, 2]), {"B": np.array([True, False, False])})
+        >>> fewer.numbers["A"], fewer.codes["B"], fewer.complete(["A", "B"]).n
+        (array([1., 3.]), array([-1,  0], dtype=int32), 1)
+        >>> sorted(table.subset(None, {"B": np.array([True, True, True])}).names)
+        ['A']
+        """
+        made = object.__new__(Table)
+        made.schema, made.site = self.schema, self.site
+        made.cluster = self.cluster if self.cluster is None or rows is None else self.cluster[rows]
+        made.n_rows = self.n_rows if rows is None else len(rows)
+        made.numbers, made.codes, made._missing, made._rows = {}, {}, {}, {}
+        for name in (*self.numbers, *self.codes):
+            mask = None if hidden is None else hidden.get(name)
+            gone = self._missing.get(name)
+            if mask is not None:
+                gone = mask if gone is None else gone | mask
+            if gone is not None and rows is not None:
+                gone = gone[rows]
+            if made.n_rows == 0 or (gone is not None and gone.all()):
+                continue
+            if gone is not None and gone.any():
+                made._missing[name] = gone
+            if name in self.codes:
+                made.codes[name] = _without(self.codes[name], rows, mask, -1)
+            else:
+                made.numbers[name] = _without(self.numbers[name], rows, mask, np.nan)
+        made.names = frozenset(made.numbers) | frozenset(made.codes)
+        return made
+
     def _select(self, key: frozenset[str]) -> Rows:
         if not key:  # None and not all indices: taking every row would copy every column
             return Rows(key, None, self.n_rows)
         index = np.flatnonzero(~np.logical_or.reduce([self._missing[name] for name in sorted(key)]))
         return Rows(key, index, len(index))
+
+
+def _without(column: NDArray[_T], rows: NDArray[np.intp] | None, hidden: NDArray[np.bool_] | None, gap: float) -> NDArray[_T]:
+    if hidden is not None:
+        column = np.where(hidden, np.array(gap, dtype=column.dtype), column)
+    return column if rows is None else column[rows]
 
 
 def _encode_clusters(frame: pl.DataFrame, schema: Schema, owner: str, cluster: str) -> NDArray[np.intp]:

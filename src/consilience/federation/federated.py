@@ -9,6 +9,10 @@ from consilience.citest.interface import CITest, Progress
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult
 from consilience.data.schema import Schema
+from consilience.disclosure.census import Census
+from consilience.disclosure.errors import StatementError
+from consilience.disclosure.statement import Statement, decode_statement
+from consilience.disclosure.words import result_lines
 from consilience.federation.errors import ClientGoneError, TooFewClientsError
 from consilience.federation.exchange.auto import auto_batch
 from consilience.federation.exchange.batch import batch, drive
@@ -47,7 +51,8 @@ def fit_options(terms: Terms, sites: int) -> FitOptions:
 class FederatedTest(CITest):
     """CI tests over the sites that a transport reaches, on the terms they have agreed to.
 
-    ``datasets`` are the variable sets that sites hold, not who holds which. Where the sites are, this class does not know.
+    ``datasets`` are the variable sets that sites hold; which site contributes what, each states itself, where there are rules on
+    disclosure. Where the sites are, this class does not know.
     """
 
     def __init__(self, schema: Schema, terms: Terms, datasets: Iterable[frozenset[str]], transport: Transport) -> None:
@@ -63,6 +68,7 @@ class FederatedTest(CITest):
             )
         self._sums = Sums(schema, fit_options(terms, self._agreed))
         self._results: dict[Question, CIResult] = {}
+        self._names: dict[bytes, str] = {}
 
     @property
     def method(self) -> str:
@@ -85,10 +91,32 @@ class FederatedTest(CITest):
         return self._transport.names
 
     @property
+    def census(self) -> Census | None:
+        """What the clients stated of themselves: which of them contribute what, and which sums are made.
+
+        None where the study has no such rules (``min_cell=1`` and ``isolation="aggregate"``), and before the first test.
+        """
+        return self._sums.census
+
+    @property
     def results(self) -> list[CIResult]:
         """Every result so far, also of a run that was interrupted; the latest, where a test was done more than once."""
         self._keep_finished()
         return list(self._results.values())
+
+    def withheld(self) -> tuple[str, ...]:
+        """What the study's rules on disclosure kept out of its sums: sites that sit out, rare levels, tests that were refused.
+
+        Returns
+        -------
+        tuple of str
+            A sentence each, from what all clients know of each other. Empty without such rules, and before the first test.
+        """
+        census = self.census
+        if census is None:
+            return ()
+        sets = (tuple(sorted((r.x, r.y, *r.given))) for r in self.results if not r.informative)
+        return tuple(result_lines(census, self._names, [variables for variables in sets if census.refusal(variables)]))
 
     def _keep_finished(self) -> None:
         finished = self._sums.finished
@@ -120,16 +148,29 @@ class FederatedTest(CITest):
         exchange = EXCHANGES[self.terms.method]
         while True:
             try:
+                self._take_census()
                 results = drive(exchange(questions, self._sums, progress), self._ask)
             except ClientGoneError as error:
                 self._go_on_without(error.client)
             else:
                 return [replace(r, participants=self.participants) for r in results]
 
+    def _take_census(self) -> None:
+        """What the sites state of themselves, once: it comes with their keys, in no round of its own."""
+        if self.terms.shielded and self._sums.census is None:
+            stated, self._names = dict[bytes, Statement](), dict[bytes, str]()
+            for name, site, statement in self._transport.statements():
+                try:
+                    stated[site], self._names[site] = decode_statement(statement, self.schema), name
+                except StatementError as error:
+                    raise StatementError(f"{error} It came from {name!r}.") from None
+            self._sums.census = Census(stated, self.terms, self.schema)
+
     def _ask(self, request: AnyRequest) -> Floats:
         """One round, with the counts that every client holds against the study's limits."""
         counts = self._sums.counts
-        announced = [Announced(variables, *counts[variables]) for variables in dict.fromkeys(request.samples())]
+        samples = [variables for variables in dict.fromkeys(request.samples()) if not self._sums.withheld(variables)]
+        announced = [Announced(variables, *counts[variables]) for variables in samples]
         return self._transport.ask(request, announced)
 
     def _go_on_without(self, client: str) -> None:

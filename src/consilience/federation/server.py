@@ -53,7 +53,7 @@ class Server(FederatedTest):
     min_rows : int
         No sum is made over fewer rows than this.
     single_site : {"local", "refuse"}
-        A test that one client alone can do is answered by that client, or not at all.
+        A test that one client alone can do is answered by that client, with a p-value of three digits and no statistic, or not at all.
     on_dropout : {"restart", "stop"}
         When a client vanishes, the batch restarts with the others, or the run stops.
     site_slopes : bool
@@ -67,6 +67,10 @@ class Server(FederatedTest):
         P-values that hold for few rows, and a refusal where no law does. False refers every statistic to the plain χ², as the paper does.
     diagnostics : bool
         With ``method="fedci"``: look whether the linear models hold, in one more round.
+    isolation : {"aggregate", "strict"}
+        What may be worked out about one client alone by subtracting sums: sums over at least ``min_rows`` of its rows, or nothing.
+    min_cell : int
+        No level count and no difference of row counts between 1 and this can be worked out; 1 for no such rule, as in one program.
     masking : bool
         The server sees no client's numbers. False is for measurements only.
 
@@ -116,6 +120,8 @@ class Server(FederatedTest):
         cluster: str | None = DEFAULTS.cluster,
         small_sample: bool = DEFAULTS.small_sample,
         diagnostics: bool = DEFAULTS.diagnostics,
+        isolation: str = DEFAULTS.isolation.value,
+        min_cell: int = DEFAULTS.min_cell,
         masking: bool = LOCAL.masking,
     ) -> None:
         self.clients = _checked(clients)
@@ -133,6 +139,8 @@ class Server(FederatedTest):
             cluster=cluster,
             small_sample=small_sample,
             diagnostics=diagnostics,
+            isolation=isolation,
+            min_cell=min_cell,
         )
         terms = terms_of(settings, masking=check_flag("masking", masking))
         found = _common(self.clients, schema, settings.cluster)
@@ -200,6 +208,8 @@ def fisher(
     single_site: str = DEFAULTS.single_site.value,
     on_dropout: str = DEFAULTS.on_dropout.value,
     small_sample: bool = DEFAULTS.small_sample,
+    isolation: str = DEFAULTS.isolation.value,
+    min_cell: int = DEFAULTS.min_cell,
     masking: bool = LOCAL.masking,
 ) -> Server:
     """Fisher's method over the clients' own tests, as a CI test: only p-values are combined.
@@ -221,11 +231,16 @@ def fisher(
     min_rows : int
         None are combined over fewer rows than this.
     single_site : {"local", "refuse"}
-        A test that one client alone can do is answered by that client, or not at all.
+        A test that one client alone can do is answered by that client, or not at all. With ``"local"`` every p-value that may be
+        one client's own, which is every one, is rounded to three digits before it is combined.
     on_dropout : {"restart", "stop"}
         When a client vanishes, the batch restarts with the others, or the run stops.
     small_sample : bool
         P-values that hold for few rows, and a refusal where no law does. False refers every statistic to the plain χ², as the paper does.
+    isolation : {"aggregate", "strict"}
+        What may be worked out about one client alone by subtracting sums: sums over at least ``min_rows`` of its rows, or nothing.
+    min_cell : int
+        No level count and no difference of row counts between 1 and this can be worked out; 1 for no such rule.
     masking : bool
         The server sees no client's p-values. False is for measurements only.
 
@@ -244,8 +259,8 @@ def fisher(
     >>> import polars as pl
     >>> a = Client("a", pl.DataFrame({"X": [1.0, 2.0, 3.0, 4.5, 2.2, 0.9], "Y": [1.0, 2.5, 2.0, 4.0, 2.1, 1.4]}))
     >>> b = Client("b", pl.DataFrame({"X": [0.0, 2.0, 1.0, 3.0, 2.5, 0.1], "Y": [5.0, 7.5, 6.0, 7.0, 7.7, 5.2]}))
-    >>> round(fisher([a, b]).test("X", "Y").p_value, 6)
-    0.0012
+    >>> round(fisher([a, b], single_site="refuse").test("X", "Y").p_value, 6), round(fisher([a, b]).test("X", "Y").p_value, 6)
+    (0.0012, 0.001191)
     """
     return Server(
         clients,
@@ -259,6 +274,8 @@ def fisher(
         single_site=single_site,
         on_dropout=on_dropout,
         small_sample=small_sample,
+        isolation=isolation,
+        min_cell=min_cell,
         masking=masking,
     )
 

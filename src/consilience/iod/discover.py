@@ -172,7 +172,7 @@ def discover(
         tests=answers.frame(),
         candidates=solution.candidates,
         timings={"tests": tested - start, "graphs": time.perf_counter() - tested},
-        settings={**_told(chosen), "weighed": len(weighed)},
+        settings={**_told(chosen), "weighed": len(weighed), **_withheld(test)},
         versions=dict(_versions()),
         knowledge=knowledge,
         disclosed=test.disclosed(),
@@ -186,6 +186,12 @@ def discover(
 def _contradicted_by_some(ranked: Sequence[Ranked], resolution: Resolution) -> Iterator[Decision]:
     """Where graphs tie, what at least one of them gives up; of decisions that were not considered nobody says that they are overruled."""
     return (decision for one in ranked for decision in one.contradicted if not resolution.undecided)
+
+
+def _withheld(test: CITest) -> dict[str, Any]:
+    """What rules on disclosure kept out of the tests, if anything: part of what it takes to do it again."""
+    words = test.withheld() if isinstance(test, CITest) else ()
+    return {"withheld": list(words)} if words else {}
 
 
 def _as_test(test: object) -> CITest:

@@ -55,7 +55,8 @@ class Record:
             tests = pl.DataFrame(told["tests"], schema=to_frame([]).schema)
             known = None if told["knowledge"] is None else Knowledge.from_dict(told["knowledge"])
             left = None if told["disclosed"] is None else pl.DataFrame(told["disclosed"])
-            settings = {name: told[name] for name in signature(discover).parameters if name in told and name != "knowledge"}
+            kept = (*signature(discover).parameters, "withheld")
+            settings = {name: told[name] for name in kept if name in told and name != "knowledge"}
             return cls(tests, datasets, settings, known, left)
         except (KeyError, TypeError, pl.exceptions.PolarsError) as error:
             raise OptionError(
@@ -101,6 +102,7 @@ class RecordedTest(CITest):
         self.missing: dict[Question, None] = {}
         self.added: list[CIResult] = []
         self._disclosed, self._ask = record.disclosed, ask
+        self._withheld = tuple(record.settings.get("withheld", ()))
         names = ("x", "y", "given", "p_value", "n", "contributors", "rounds", "informative", "reason", "converged")
         self._rows = record.tests.select(names)
         asked = self._rows.select("x", "y", "given").iter_rows()
@@ -132,6 +134,10 @@ class RecordedTest(CITest):
     def disclosed(self) -> pl.DataFrame | None:
         """What left each site: as before, or what the ledgers of those say who were asked now."""
         return self._ask.disclosed() if self.added and self._ask is not None else self._disclosed
+
+    def withheld(self) -> tuple[str, ...]:
+        """What rules on disclosure kept out of the sums then."""
+        return self._withheld
 
 
 def redecide(

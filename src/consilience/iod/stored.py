@@ -50,7 +50,7 @@ def discovery_of(told: Mapping[str, Any]) -> Discovery:
             tests=record.tests,
             candidates=int(told["candidates"]),
             timings=dict(told["timings"]),
-            settings=dict(record.settings) | {name: told[name] for name in ("weighed",) if name in told},
+            settings=dict(record.settings) | {name: told[name] for name in ("weighed", "withheld") if name in told},
             versions=dict(told["versions"]),
             knowledge=record.knowledge,
             disclosed=record.disclosed,

@@ -8,7 +8,7 @@ what a site computes, how the sum over sites is read, and its words for the ledg
 ``request``        what every request has to say of itself
 ``survey``         who can contribute how many rows; the order of magnitude of spreads
 ``locate``         where the numbers lie (only without site effects)
-``products``       level counts and cross-products; statistics of tests that one site alone can do
+``products``       level counts and cross-products; rounded p-values of tests that one site alone can do
 ``evaluate``       log-likelihood, score and information of models at given parameters
 ``local_tests``    a site's own p-values (Fisher's method)
 ``place``          where a number lies, by the middle half of each site's rows (this and the next three: tests of residuals)

@@ -38,11 +38,21 @@ OwnResiduals = Callable[[tuple[Question, ...], Smoothing, Coded], list[CIResult]
 class Desk:
     """A site's encoded table, what requests keep from one round to the next, and its own tests.
 
-    How a site tests on its own rows is passed in: it is the same test that is done over all sites, and it lies above this room.
+    How a site tests on its own rows is passed in: it is the same test that is done over all sites, and it lies above this room. With
+    ``rounds_own`` its p-values are rounded before they are summed (Fisher's method).
     """
 
-    def __init__(self, table: Table, own_tests: OwnTests, own_residuals: OwnResiduals, cache_bytes: int = CACHE_BYTES) -> None:
+    def __init__(
+        self,
+        table: Table,
+        own_tests: OwnTests,
+        own_residuals: OwnResiduals,
+        cache_bytes: int = CACHE_BYTES,
+        *,
+        rounds_own: bool = False,
+    ) -> None:
         self.table, self.own_tests, self.own_residuals, self.cache_bytes = table, own_tests, own_residuals, cache_bytes
+        self.rounds_own = rounds_own
         self._kept: dict[type, Any] = {}
 
     def answer(self, request: Request, site: int = 0) -> Floats:

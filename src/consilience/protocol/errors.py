@@ -8,6 +8,7 @@ from consilience.secagg import errors as secagg
 __all__ = [
     "WIRE_CODES",
     "ChallengeError",
+    "ChangedStatementError",
     "DisclosureError",
     "FalseCountsError",
     "MessageFormatError",
@@ -41,7 +42,7 @@ class WrongShapeError(RefusalError):
 
 
 class RepeatedQuestionError(RefusalError):
-    """A sum that was answered before, asked for again with fewer sites."""
+    """A sum that was answered before, asked for again with fewer sites; or a model at more points than any fit has."""
 
 
 class DisclosureError(RefusalError):
@@ -50,6 +51,10 @@ class DisclosureError(RefusalError):
 
 class FalseCountsError(DisclosureError):
     """Announced counts that cannot be true."""
+
+
+class ChangedStatementError(RefusalError):
+    """A site states something else about itself than it did before in the same study."""
 
 
 class StudyClosedError(RefusalError):
@@ -82,6 +87,7 @@ WIRE_CODES: dict[str, type[ConsilienceError]] = {
     "DisclosureError": DisclosureError,
     "FalseCountsError": FalseCountsError,
     "StudyClosedError": StudyClosedError,
+    "ChangedStatementError": ChangedStatementError,
     "OutOfTurnError": OutOfTurnError,
     "AgreementError": secagg.AgreementError,
     "BadSignatureError": secagg.BadSignatureError,
@@ -97,6 +103,7 @@ WIRE_CODES: dict[str, type[ConsilienceError]] = {
     "SmallRosterError": secagg.SmallRosterError,
     "UnpinnedIdentityError": secagg.UnpinnedIdentityError,
     "WeakKeyError": secagg.WeakKeyError,
+    "WrongContractError": secagg.WrongContractError,
     "WrongRunError": secagg.WrongRunError,
 }
 """What a site may give as the cause of a refusal, as it travels. The codes are part of the protocol: a class that is renamed keeps its

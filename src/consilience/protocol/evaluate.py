@@ -19,16 +19,18 @@ from consilience.glm.kernel import Floats, Kernel
 from consilience.glm.layout import Family, ModelSize, Ordinal, Shape, SiteEffects, Total, family_of, model_size, pack, unpack
 from consilience.glm.site_effects import WarmStart, answer, make_kernel
 from consilience.protocol.desk import Desk
-from consilience.protocol.errors import OutsideSchemaError, RepeatedQuestionError, WrongShapeError, WrongTermsError
+from consilience.protocol.errors import OutsideSchemaError, WrongShapeError, WrongTermsError
 from consilience.protocol.framing import encode
 from consilience.protocol.guard import Guard
-from consilience.protocol.history import Points
 from consilience.protocol.request import Request, VariableSet
 from consilience.settings.choices import Method
 from consilience.wording import counted
 
-__all__ = ["Evaluate", "ModelAsk", "check_design", "intercepts_near", "recoded"]
+__all__ = ["MOST_STEPS", "Evaluate", "ModelAsk", "check_design", "intercepts_near", "recoded"]
 
+MOST_STEPS = 250
+"""Points at which one model is answered by the same sites: the longest fit by coordinates, and the longest with profiled information, which
+follows where that has not converged. Ordinary fits take six to ten."""
 _FALLBACK = {SiteEffects.COORDINATE: SiteEffects.PROFILED}
 """Where steps by coordinates do not converge, the server may ask for the profiled information: a sum of the same kind on the same rows."""
 
@@ -100,9 +102,8 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
         return tuple(dict.fromkeys(model.sample for model in self.models))
 
     def check(self, guard: Guard) -> None:
-        """Models over the study's variables and in its units, with enough terms in every sum, at points not answered with more sites.
-
-        The last is remembered before anything is computed: a site that dies between the two has forgotten nothing.
+        """Models over the study's variables and in its units, with enough terms in every sum, each at a bounded number of points, none of
+        which was answered with more sites.
         """
         guard.fits_like(self.ordinal)
         guard.not_too_large(self.samples())
@@ -118,21 +119,7 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
             self._check_model(model, guard)
         guard.keeps_units(self.exponents)
         guard.keeps_locations(self.locations)
-        self._check_points(guard)
-
-    def _check_points(self, guard: Guard) -> None:
-        answered, digests = guard.history.answered, []
-        for model in self.models:
-            digests.append(_canonical(model))
-            before = answered.get(digests[-1])
-            if before is not None and guard.members < before:
-                raise RepeatedQuestionError(
-                    f"The model {model.words()} was answered at this point with {len(before)} sites; asked for again with "
-                    f"{len(guard.members)}, the difference would be the missing site's numbers. Begin at another point."
-                )
-        new = tuple(digest for digest in dict.fromkeys(digests) if digest not in answered)
-        if new:
-            guard.history.take(Points(new, tuple(sorted(guard.members))))
+        guard.steps([(_name(model), _canonical(model), model.words) for model in self.models], MOST_STEPS)
 
     def _check_model(self, model: ModelAsk, guard: Guard) -> None:
         key = (model.response, model.predictors, model.sample, model.keep, model.levels)
@@ -190,8 +177,7 @@ def check_design(model: ModelAsk, guard: Guard, effects: SiteEffects | None = No
     guard.knows(model.sample)
     if list(model.sample) != sorted(model.sample) or list(model.predictors) != sorted(model.predictors):
         raise OutsideSchemaError(f"The variables of a model must be sorted; got {', '.join((*model.predictors, *model.sample))}.")
-    if not set(model.sample) >= {model.response, *model.predictors}:
-        raise OutsideSchemaError(f"A model's sample must be complete on its variables; got {', '.join(model.sample)}.")
+    guard.samples_test(model.sample, {model.response, *model.predictors})
     response = schema[model.response]
     if response.kind is Kind.CONTINUOUS and effects not in (None, SiteEffects.RANDOM):
         raise OutsideSchemaError(f"{model.response!r} is continuous and needs no model to be evaluated; its cross-products say all.")
@@ -207,11 +193,16 @@ def check_design(model: ModelAsk, guard: Guard, effects: SiteEffects | None = No
         raise WrongShapeError(f"The predictors {', '.join(model.predictors)} have {width} columns; got the choice {list(model.keep)}.")
 
 
+def _name(model: ModelAsk) -> bytes:
+    """A digest of the model without its point, and without what a server chooses beside it: columns and levels that it leaves out."""
+    return sha256(msgspec.msgpack.encode(("evaluate", model.response, model.predictors, model.sample))).digest()[:16]
+
+
 def _canonical(model: ModelAsk) -> bytes:
     """A digest of the model with one way of writing zero: -0.0 is another guise of the same point."""
     # 16 bytes of a digest are kept for every model and step, on disk and for the life of a study; two points that share them by chance
     # would cost one refusal, and that only after a site was lost
-    plain = msgspec.structs.replace(model, beta=(model.point + 0.0).tobytes())
+    plain = msgspec.structs.replace(model, beta=(model.point + 0.0).tobytes(), mu=model.mu + 0.0)
     return sha256(encode(plain)).digest()[:16]
 
 

@@ -13,7 +13,8 @@ is refused for another reason leaves no trace there, or a server could fix a sit
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 
 import numpy as np
@@ -22,6 +23,7 @@ from consilience.citest.question import Question
 from consilience.data.responses import Coded
 from consilience.data.spline import LADDER
 from consilience.data.table import Table
+from consilience.disclosure.census import Census
 from consilience.glm.layout import Ordinal
 from consilience.protocol.errors import (
     DisclosureError,
@@ -31,18 +33,20 @@ from consilience.protocol.errors import (
     WrongShapeError,
     WrongTermsError,
 )
-from consilience.protocol.history import Cut, History, Places, Settled, Units
+from consilience.protocol.history import Cut, History, Places, Points, Settled, Units
 from consilience.protocol.request import VariableSet
 from consilience.protocol.version import VERSION
 from consilience.settings.choices import Alternatives, Method
 from consilience.settings.terms import Terms
 
-__all__ = ["Guard"]
+__all__ = ["MOST_CELLS", "Guard"]
 
 MOST_EXPONENT = 1100
 """Exponents of two between which units lie: doubles end at 2¹⁰²⁴ and 2⁻¹⁰⁷⁴, and a little more does no harm."""
 
 
+MOST_CELLS = 96
+"""Cells between which the rows of one variable are counted, however many rows a server says there are: no site can count the others'."""
 MOST_POINTS = 3
 """Points at which the products of residuals of one test are answered by the same sites."""
 
@@ -50,19 +54,26 @@ MOST_POINTS = 3
 class Guard:
     """One site's rules in one study, and what they need to know.
 
-    ``members`` are the sites of the run under way, ``passed`` the designs that were checked before and need not be again.
+    ``members`` are the sites of the run under way, ``census`` what they state of themselves (None where a study has no such rules),
+    ``table`` what this site answers from, ``passed`` the designs that were checked before and need not be again.
     """
 
     def __init__(self, table: Table, terms: Terms, history: History) -> None:
         self.table, self.terms, self.history = table, terms, history
         self.members: frozenset[bytes] = frozenset()
+        self.census: Census | None = None
         self.passed: set[tuple[object, ...]] = set()
         self._announced: dict[VariableSet, tuple[int, int]] = {}
+        self._announced_of: dict[frozenset[bytes], tuple[int, int]] = {}
 
-    def new_run(self, members: frozenset[bytes]) -> None:
-        """Forget what was announced for other sites; remember what was answered."""
-        self.members = members
-        self._announced.clear()
+    def new_run(self, members: frozenset[bytes], table: Table, census: Census | None) -> None:
+        """Forget what was announced for other sites; remember what was answered. With the same sites counts stay what they were: in one
+        run after the other a server could else announce fewer and fewer rows, until a refusal tells how many there are.
+        """
+        if members != self.members:
+            self._announced.clear()
+            self._announced_of.clear()
+        self.members, self.table, self.census = members, table, census
 
     def is_current(self, version: int) -> None:
         """Messages of this version of the protocol only."""
@@ -70,18 +81,40 @@ class Guard:
             raise WrongTermsError(f"Messages must be of version {VERSION}; got {version}. Update the older side.")
 
     def hears(self, variables: VariableSet, contributors: int, rows: int) -> None:
-        """Take an announced sum of the survey, unless it cannot be true."""
+        """Take an announced sum of the survey, unless it cannot be true.
+
+        By what the sites state, where they do, it is known who may contribute and who does for certain, and each of them has ``min_rows``
+        rows or none: a server that says three where it is one is found out. Sets that the same whole sites contribute to have the same
+        counts, and a set has one name: what is false by that alone, another announcement shows, and not this site's rows.
+        """
         self.knows(variables)
+        if list(variables) != sorted(variables):
+            raise OutsideSchemaError(f"The variables of a set must be sorted; got {', '.join(variables)}.")
+        self._agrees(variables, (contributors, rows))
         own = self.table.complete(variables).n if self.table.holds(variables) else 0
         others = contributors - (own > 0)
-        if not 0 <= others <= len(self.members) - 1 or rows < own + others:
-            # what this site has is not said: the message goes back to the server
+        fewest, most, each = 0, len(self.members) - 1, 1
+        if self.census is not None:
+            able = self.census.contributors(variables)
+            certain = sum(self.census.statements[site].whole for site in able)
+            fewest, most, each = certain - (own > 0), len(able) - (own > 0), self.terms.min_rows
+        if not fewest <= others <= most or rows < own + others * each:
+            # neither what this site has is said nor which counts are false: the message goes back to the server
             raise FalseCountsError(
-                f"{contributors} contributors with {rows} rows were announced for {', '.join(variables)}, "
-                f"which cannot be, by what this site has and the {len(self.members)} sites of the roster. Ask the study's server."
+                f"Counts were announced that cannot be, by what this site has and the {len(self.members)} sites of the roster. Ask the "
+                f"study's server."
             )
-        if self._announced.setdefault(variables, (contributors, rows)) != (contributors, rows):
-            raise FalseCountsError(f"Other counts were announced for {', '.join(variables)} before, in the same run.")
+        self._announced[variables] = contributors, rows
+
+    def _agrees(self, variables: VariableSet, counts: tuple[int, int]) -> None:
+        """The same counts as before, and as for other sets with the same contributors, where these are known and have no gaps."""
+        same = [self._announced.get(variables, counts)]
+        if self.census is not None:
+            able = self.census.contributors(variables)
+            if all(self.census.statements[site].whole for site in able):
+                same.append(self._announced_of.setdefault(able, counts))
+        if any(before != counts for before in same):
+            raise FalseCountsError(f"Other counts were announced for {', '.join(variables)}, or for the same rows, before.")
 
     def knows(self, names: Iterable[str]) -> None:
         """Variables of the study, each once."""
@@ -162,12 +195,14 @@ class Guard:
             raise WrongTermsError("Locations must stay what they were in the study's first request for cross-products.")
 
     def not_too_fine(self, name: str, edges: bytes, most: int | None) -> None:
-        """Ascending bounds between cells: ``most`` cells, or so many that each holds at least ``min_rows`` rows on average."""
+        """Ascending bounds between cells: ``most`` cells, or so many that each holds at least ``min_rows`` rows on average, and never more
+        than :data:`MOST_CELLS`.
+        """
         values = np.frombuffer(edges, dtype="<f8") if len(edges) % 8 == 0 else np.empty(0)
         if not len(values) or not np.isfinite(values).all() or (np.diff(values) <= 0).any():
             raise WrongShapeError(f"Cells of {name!r} need finite bounds in ascending order.")
         if most is None:
-            most = self._announced[name,][1] // self.terms.min_rows
+            most = min(MOST_CELLS, self._announced[name,][1] // self.terms.min_rows)
         if len(values) + 1 > most:
             raise DisclosureError(f"{len(values) + 1} cells of {name!r} are too fine for its rows; {most} may be asked for.")
 
@@ -215,6 +250,16 @@ class Guard:
         if clustered is not (self.terms.cluster is not None):
             raise WrongTermsError(f"The study's cluster is {self.terms.cluster}; got a request {'with' if clustered else 'without'} one.")
 
+    def samples_test(self, sample: VariableSet, used: set[str]) -> None:
+        """The sample of a model is complete on its variables and, at most, on the one that a test leaves out of it.
+
+        At a site without gaps all samples are the same rows. With any sample a model would have its points as often as there are sets.
+        """
+        if not set(sample) >= used:
+            raise OutsideSchemaError(f"A model's sample must be complete on its variables; got {', '.join(sample)}.")
+        if len(set(sample) - used) > 1:
+            raise OutsideSchemaError(f"A model's sample has at most one variable more than the model; got {', '.join(sample)}.")
+
     def leaves_rows(self, variables: VariableSet, columns: int, per_column: int) -> None:
         """No cross-products of more columns than the rows can hide."""
         rows = self._announced[variables][1]
@@ -222,6 +267,32 @@ class Guard:
             raise DisclosureError(
                 f"{columns} columns are too many for the {rows} rows of {', '.join(variables)}: at most one for {per_column}."
             )
+
+    def steps(self, points: Sequence[tuple[bytes, bytes, Callable[[], str]]], most: int) -> None:
+        """Models (as digests, and in words) at points (as digests): none again with fewer sites, and ``most`` points with the same sites.
+
+        A fit takes a few steps. Log-likelihoods and scores at points of a server's choice, as often as it likes, are equations in the rows,
+        and one day there would be more of them than rows. Remembered before anything is computed: a site that dies between the two has
+        forgotten nothing.
+        """
+        history, members, new = self.history, self.members, dict[bytes, bytes]()
+        for model, point, words in points:
+            before = history.answered.get(point)
+            if before is None:
+                new[point] = model
+            elif members < before:
+                raise RepeatedQuestionError(
+                    f"The model {words()} was answered at this point with {len(before)} sites; asked for again with "
+                    f"{len(members)}, the difference would be the missing site's numbers. Begin at another point."
+                )
+        asked = Counter(new.values())
+        for model, _, words in points:
+            if asked[model] and history.steps[model, members] + asked[model] > most:
+                raise RepeatedQuestionError(
+                    f"The model {words()} is answered at {most} points at most with the same sites; got more. No fit takes as many steps."
+                )
+        if new:
+            history.take(Points(tuple(new), tuple(sorted(members)), tuple(new.values())))
 
     def may_diagnose(self) -> None:
         """Sums on whether models hold only where agreed; ``auto`` cannot choose without them."""
@@ -257,15 +328,31 @@ class Guard:
             members = tuple(sorted(self.members))
             self.history.take(Settled(tuple(test for test, _ in new), tuple(point for _, point in new), members))
 
+    def withheld(self, variables: VariableSet) -> str:
+        """Why no sum is made over a set, not even of rows, by what the sites state of themselves; or the empty string."""
+        return "" if self.census is None else self.census.refusal(variables)
+
+    def may_count(self, variables: VariableSet) -> None:
+        """No sum, not even of rows, over sites that must not be told apart from those of other sums (strict isolation)."""
+        reason = self.withheld(variables)
+        if reason:
+            raise DisclosureError(f"No sum over {', '.join(variables)}: {reason}.")
+
+    def may_vote(self, name: str) -> None:
+        """Spreads are summed once in a study, over all sites that contribute the variable: where that is stated, they are enough."""
+        if self.census is not None and len(self.census.contributors((name,))) < self.terms.min_contributors:
+            raise DisclosureError(f"No sum over {name}: fewer than {self.terms.min_contributors} sites contribute it.")
+
     def allows_sum(self, variables: VariableSet, *, single: bool = False) -> None:
         """No sum over too few sites or rows. ``single``: one term is enough where the study lets a site answer alone."""
+        self.may_count(variables)
         found = self._announced.get(variables)
         if found is None:
             raise DisclosureError(f"A sum over the rows of {', '.join(variables)} needs its counts announced first; there are none.")
         limits = self.terms.disclosure
         reason = limits.refusal(*found)
         if not reason and not single and limits.alone(found[0]):
-            reason = "only one site has the rows for it, which answers with statistics alone"
+            reason = "only one site has the rows for it, which answers with a rounded p-value alone"
         if reason:
             raise DisclosureError(f"No sum over {', '.join(variables)}: {reason}.")
 

@@ -3,15 +3,17 @@
 ::
 
     site     Hello      who I am, a fresh number
-    server   Challenge  who I am, another fresh number, the time, signed over both numbers, the study, the site and the channel
-    site     Proof      signed over the same, under another label
-    server   Welcome    the study as it is
-    server   Proposal   the contract, when the study runs          site   Consent (its digest, signed) or Declined
+    server   Challenge  who I am, another fresh number, the time, signed over both numbers, the study and the site
+    site     Proof      signed over the same and the channel, under another label
+    server   Welcome    the study as it is, signed over the same, the channel, the proof and what the welcome says
+    server   Proposal   the contract, signed, when the study runs  site   Consent (its digest, signed) or Declined
     server   KeyAsk, KeySet, Round …                               site   one answer to each (see consilience.protocol.messages)
     server   Closing    the study is over
 
 A signature names the server, the study, both numbers, the time and the channel (the digest of the TLS certificate that the site sees),
-so that it opens this connection and no other.
+so that it opens this connection and no other. The challenge alone says nothing of the channel: somebody in between, with a certificate that
+the site's system trusts, could relay it and then speak as the server. So the site takes nothing as the server's word before its welcome,
+which the server signs only for a site that sees the server's own certificate (or, behind a proxy, the proxy's).
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from consilience.protocol.version import VERSION
 from consilience.secagg import Identity, fingerprint_of
 from consilience.secagg.context import pack, sha256
 from consilience.secagg.errors import BadSignatureError
-from consilience.secagg.identity import is_signed_by
+from consilience.secagg.identity import SIGNATURE_BYTES, is_signed_by
 
 __all__ = [
     "HANDSHAKE_BYTES",
@@ -46,10 +48,14 @@ __all__ = [
     "from_server",
     "from_site",
     "join_context",
+    "propose",
     "prove",
     "server_proof",
+    "verify_proposal",
     "verify_server",
     "verify_site",
+    "verify_welcome",
+    "welcome",
 ]
 
 NONCE_BYTES = 32
@@ -57,6 +63,7 @@ HANDSHAKE_BYTES = 4096
 """Nothing longer is read from somebody who has not proved who it is."""
 _SERVER, _SITE = b"consilience/session/1/server", b"consilience/session/1/site"
 _CONSENT, _JOIN = b"consilience/session/1/consent", b"consilience/session/1/join"
+_WELCOME, _PROPOSAL = b"consilience/session/1/welcome", b"consilience/session/1/proposal"
 
 
 class Hello(msgspec.Struct, frozen=True, tag="hello", forbid_unknown_fields=True):
@@ -85,12 +92,13 @@ class Proof(msgspec.Struct, frozen=True, tag="proof", forbid_unknown_fields=True
 
 
 class Welcome(msgspec.Struct, frozen=True, tag="welcome", forbid_unknown_fields=True):
-    """To a site that has proved who it is: the name it has in the study, and how the study stands."""
+    """To a site that has proved who it is: the name it has in the study, how the study stands, and the server's signature."""
 
     site: str
     study: str
     name: str
     state: str
+    signature: bytes = b""
     version: int = VERSION
 
 
@@ -117,9 +125,10 @@ class Declare(msgspec.Struct, frozen=True, tag="declare", forbid_unknown_fields=
 
 
 class Proposal(msgspec.Struct, frozen=True, tag="proposal", forbid_unknown_fields=True):
-    """To a site: the contract, encoded."""
+    """To a site: the contract, encoded, and the server's signature."""
 
     contract: bytes
+    signature: bytes = b""
 
 
 class Consent(msgspec.Struct, frozen=True, tag="consent", forbid_unknown_fields=True):
@@ -204,6 +213,53 @@ def verify_site(proof: Proof, study: str, hello: Hello, challenge: Challenge, ch
         raise ChallengeError("The signature must be the site's own over this connection's challenge; it is not.")
     if channel and proof.channel != channel:
         raise ChallengeError("The site sees another TLS certificate than this server's: somebody stands in between.")
+
+
+def welcome(server: Identity, said: Welcome, hello: Hello, challenge: Challenge, proof: Proof) -> Welcome:
+    """The welcome with the server's signature, for a proof that was verified.
+
+    >>> server, site = Identity.generate(), Identity.generate()
+    >>> hello = Hello(site.public_bytes, bytes(32))
+    >>> challenge = server_proof(server, "s", hello, bytes(32), 0)
+    >>> proof = prove(site, "s", hello, challenge, b"channel")
+    >>> verify_welcome(welcome(server, Welcome("muenster", "s", "trial", "open"), hello, challenge, proof), "s", hello, challenge, proof)
+    """
+    return msgspec.structs.replace(said, signature=server.sign(_welcome_context(said, said.study, hello, challenge, proof)))
+
+
+def verify_welcome(said: Welcome, study: str, hello: Hello, challenge: Challenge, proof: Proof) -> None:
+    """Raise :class:`BadSignatureError` unless the server of a challenge that was verified has taken this very proof, on its channel."""
+    context = _welcome_context(said, study, hello, challenge, proof)
+    if len(said.signature) != SIGNATURE_BYTES or not is_signed_by(challenge.identity, context, said.signature):
+        raise BadSignatureError(
+            "The server must sign that it has taken this site's proof, on the TLS certificate that the site sees; it did not. Somebody may "
+            "stand in between: whoever relays a challenge has no such signature. Nothing is sent. Ask the study's owner."
+        )
+
+
+def _welcome_context(said: Welcome, study: str, hello: Hello, challenge: Challenge, proof: Proof) -> bytes:
+    words = (said.site.encode(), said.study.encode(), said.name.encode(), said.state.encode(), str(said.version).encode())
+    handshake = _context(_WELCOME, study, hello, challenge.identity, challenge.nonce, challenge.time, proof.channel)
+    return handshake + pack(proof.signature, *words)  # one list of parts: each has its length in front
+
+
+def propose(server: Identity, study: str, contract: bytes) -> Proposal:
+    """A contract with the server's signature: what was agreed to can be shown, and nobody in between can put another in its place.
+
+    >>> server = Identity.generate()
+    >>> verify_proposal(propose(server, "s", b"contract"), "s", server.public_bytes)
+    """
+    return Proposal(contract, server.sign(pack(_PROPOSAL, study.encode(), sha256(contract))))
+
+
+def verify_proposal(proposal: Proposal, study: str, server: bytes) -> None:
+    """Raise :class:`BadSignatureError` unless the server proposes this contract for this study."""
+    context = pack(_PROPOSAL, study.encode(), sha256(proposal.contract))
+    if len(proposal.signature) != SIGNATURE_BYTES or not is_signed_by(server, context, proposal.signature):
+        raise BadSignatureError(
+            "A contract must carry the signature of the server that this site has joined; it does not. Nothing is sent. "
+            "Ask the study's owner."
+        )
 
 
 def consent_context(study: str, digest: bytes) -> bytes:

@@ -6,16 +6,19 @@ sums would be the missing site's numbers.
 
 from __future__ import annotations
 
+from collections import Counter
+
 import msgspec
 
-__all__ = ["Closed", "Cut", "History", "Places", "Points", "Present", "Record", "Settled", "Units"]
+__all__ = ["Closed", "Cut", "History", "Places", "Points", "Present", "Record", "Settled", "Stated", "Units"]
 
 
 class Points(msgspec.Struct, frozen=True, tag="points"):
-    """Models were answered at points (as digests) with these sites (as fingerprints)."""
+    """Models were answered at points (as digests) with these sites (as fingerprints); ``models`` says of each point which (as digests)."""
 
     digests: tuple[bytes, ...]
     members: tuple[bytes, ...]
+    models: tuple[bytes, ...] = ()
 
 
 class Units(msgspec.Struct, frozen=True, tag="units"):
@@ -55,7 +58,17 @@ class Settled(msgspec.Struct, frozen=True, tag="settled"):
     members: tuple[bytes, ...]
 
 
-Record = Points | Units | Places | Present | Closed | Cut | Settled
+class Stated(msgspec.Struct, frozen=True, tag="stated"):
+    """What sites (as fingerprints) state of themselves in this study, in the bytes that they signed; and the rows (as a digest) from which
+    this site answers, which is for its own memory and never sent.
+    """
+
+    sites: tuple[bytes, ...]
+    statements: tuple[bytes, ...]
+    held: bytes
+
+
+Record = Points | Units | Places | Present | Closed | Cut | Settled | Stated
 
 
 class History:
@@ -69,6 +82,7 @@ class History:
 
     def __init__(self) -> None:
         self.answered: dict[bytes, frozenset[bytes]] = {}
+        self.steps: Counter[tuple[bytes, frozenset[bytes]]] = Counter()
         self.exponents: dict[str, int] | None = None
         self.locations: dict[str, float] | None = None
         self.located = False
@@ -76,6 +90,8 @@ class History:
         self.closed = False
         self.cuts: dict[str, bytes] = {}
         self.settled: dict[bytes, dict[bytes, frozenset[bytes]]] = {}
+        self.stated: dict[bytes, bytes] = {}
+        self.held = b""
 
     def take(self, record: Record) -> None:
         """Keep a record, then act on it."""
@@ -86,6 +102,7 @@ class History:
         """Act on a record."""
         if isinstance(record, Points):
             members = frozenset(record.members)
+            self.steps.update((model, members) for model in record.models)
             for digest in record.digests:
                 # the first, and so the largest, set of sites stays: a repetition with all of them must not make one with fewer look new
                 self.answered.setdefault(digest, members)
@@ -101,6 +118,10 @@ class History:
             members = frozenset(record.members)
             for test, point in zip(record.tests, record.points, strict=True):
                 self.settled.setdefault(test, {})[point] = members
+        elif isinstance(record, Stated):
+            # the first stays: what answers rest on, and what every later statement is held against
+            self.stated = dict(zip(record.sites, record.statements, strict=True)) | self.stated
+            self.held = self.held or record.held
         else:
             self.closed = True
 

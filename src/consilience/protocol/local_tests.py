@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from consilience.citest.combine import log_symmetric
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult
+from consilience.citest.rounding import ToldP
 from consilience.data.schema import Schema
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import Ordinal
@@ -24,7 +25,8 @@ __all__ = ["LocalTests"]
 class LocalTests(Request, frozen=True, tag="local"):
     """The site's own tests. With ``count``, per question: (can it answer?, rows); else: -2 log p.
 
-    ``run`` names the batch: between counting and summing a site keeps its results.
+    ``run`` names the batch: between counting and summing a site keeps its results. A site does not know how many others can test, so in a
+    study where one may answer alone all round their p-values: nobody has to be believed that the sum has other terms.
     """
 
     questions: tuple[Question, ...]
@@ -66,10 +68,9 @@ class LocalTests(Request, frozen=True, tag="local"):
         vector = np.zeros((len(self.questions), self.fields))
         for i, question in enumerate(self.questions):
             result = done.results[question]
-            logs = [d.log_p for d in result.directions if d.informative]
-            if logs:
+            if result.informative:
                 # on the log scale: a p-value of 1e-400 is an ordinary one in large data, and zero as a float
-                log_p = logs[0] if len(logs) == 1 else log_symmetric(logs[0], logs[1])
+                log_p = math.log(ToldP.of(result.log_p).p_value) if desk.rounds_own else result.log_p
                 vector[i] = [1.0, result.n] if self.count else [-2.0 * log_p]
         return vector.ravel()
 

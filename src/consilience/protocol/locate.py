@@ -8,6 +8,7 @@ from consilience.data.schema import Schema
 from consilience.glm.kernel import Floats
 from consilience.protocol.desk import Desk
 from consilience.protocol.guard import Guard
+from consilience.protocol.place import middle_half
 from consilience.protocol.request import Request, VariableSet
 from consilience.protocol.units import near
 from consilience.settings.choices import Method
@@ -46,11 +47,17 @@ class Locate(Request, frozen=True, tag="locate"):
         guard.keeps_units(self.exponents)
 
     def answer(self, desk: Desk, site: int) -> Floats:
-        """Counts and sums of what is not missing, without values far outside: any point near the others will do."""
+        """Counts and sums of what is not missing; where some values lie far outside, as many times the centre: any point near the others
+        will do.
+        """
+        # All rows or none: cross-products hold the same sum with the values that lie far outside, and the difference of the two would be
+        # just these, of one patient perhaps.
         answer: list[float] = []
         for name in self.variables:
-            values = near(desk.table.numbers.get(name, np.empty(0)))
-            answer += [float(len(values)), float(np.ldexp(values, -self.exponents.get(name, 0)).sum())]
+            values = desk.table.numbers.get(name, np.empty(0))
+            values = np.ldexp(values[~np.isnan(values)], -self.exponents.get(name, 0))
+            total = values.sum() if len(near(values)) == len(values) else len(values) * middle_half(values)[0]
+            answer += [float(len(values)), float(total)]
         return np.array(answer)
 
     def read(self, total: Floats, schema: Schema) -> dict[str, float]:

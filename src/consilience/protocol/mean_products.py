@@ -85,10 +85,14 @@ class MeanProducts(Request, frozen=True, tag="means"):
         guard.is_method(Method.RESIDUAL)
         guard.reads_coding(self.coded)
         guard.expands_like(slopes=self.slopes, features=self.features)
+        summed = {each.sample for each in self.sets}
         for variables in self.samples():
             guard.knows(variables)
-            guard.allows_sum(variables)
+            if variables in summed or not guard.withheld(variables):  # nothing is summed over a mean's own variables alone
+                guard.allows_sum(variables)
         for each in self.sets:
+            for name in each.responses:  # which sites have it in all rows of the sample: a sum over these
+                guard.may_count(tuple(sorted({*each.sample, name})))
             check_expansion(each.sample, each.expansion, each.responses, self.coded, guard)
         guard.keeps_coding(self.coded)
 

@@ -6,7 +6,7 @@ import msgspec
 
 from consilience.protocol.catalogue import AnyRequest
 from consilience.protocol.version import VERSION
-from consilience.secagg import SignedKey
+from consilience.secagg import Binding, SignedKey
 
 __all__ = [
     "Announced",
@@ -53,16 +53,28 @@ class KeyAsk(msgspec.Struct, frozen=True, tag="key?", forbid_unknown_fields=True
 
 
 class KeyOffer(msgspec.Struct, frozen=True, tag="key", forbid_unknown_fields=True):
-    """From a site: the public half of its key for a run, signed by its identity."""
+    """From a site: the public half of its key for a run, signed by its identity.
+
+    The signature also covers the study, the digest of the contract that the site's owner agreed to, and what the site states of itself
+    (:mod:`consilience.disclosure`): every other site sees all three before it answers anything.
+    """
 
     run: bytes
     identity: bytes
     x25519: bytes
     signature: bytes
+    study: bytes
+    contract: bytes
+    statement: bytes
+
+    @classmethod
+    def of(cls, key: SignedKey) -> KeyOffer:
+        """A key as it travels."""
+        return cls(key.run_id, key.identity, key.x25519, key.signature, key.binding.study, key.binding.contract, key.statement)
 
     def signed(self) -> SignedKey:
         """The key; ``KeyFormatError`` if a part has the wrong length."""
-        return SignedKey(self.identity, self.x25519, self.run, self.signature)
+        return SignedKey(self.identity, self.x25519, self.run, self.signature, Binding(self.study, self.contract), statement=self.statement)
 
 
 class KeySet(msgspec.Struct, frozen=True, tag="keys", forbid_unknown_fields=True):

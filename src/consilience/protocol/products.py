@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-from consilience.citest.laws import Law, tail
 from consilience.citest.question import Question
-from consilience.citest.result import CIResult, Direction, silent
+from consilience.citest.result import CIResult, Direction, silent, untold
+from consilience.citest.rounding import ToldP
 from consilience.data.design import Coding, column_names, cross_products, n_columns, null_loglik
 from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
@@ -22,7 +22,7 @@ from consilience.protocol.request import Request, VariableSet
 from consilience.settings.choices import Method
 from consilience.wording import counted
 
-__all__ = ["AloneAnswer", "Products", "ProductsRead", "ProductsTotal", "products_length"]
+__all__ = ["AloneAnswer", "Products", "ProductsRead", "ProductsTotal", "alone_words", "products_length"]
 
 CONSTANT = 1e-24
 """What is left of a column's squares when its mean is taken out, as a share of them: below this it is rounding, and the column is constant.
@@ -120,11 +120,11 @@ class Products(Request, frozen=True, tag="products"):
         """What is asked for, in words.
 
         >>> Products((("A", "C"),), {}, alone=(Question("C", "B"),)).words()
-        'level counts and cross-products of 1 variable set (A, C); statistics of 1 test that one site alone can do'
+        'level counts and cross-products of 1 variable set (A, C); the rounded p-value of 1 test that one site alone can do'
         """
         sets = "; ".join(", ".join(variables) for variables in self.sets[:3]) + ("; …" if len(self.sets) > 3 else "")
         words = f"level counts and cross-products of {counted(len(self.sets), 'variable set')} ({sets})" if self.sets else ""
-        alone = f"statistics of {counted(len(self.alone), 'test')} that one site alone can do" if self.alone else ""
+        alone = alone_words(len(self.alone))
         return "; ".join(part for part in (words, alone) if part) or "nothing"
 
 
@@ -140,47 +140,54 @@ def products_length(schema: Schema, variables: VariableSet) -> int:
     return 1 + sum(levels) + len(levels) + 2 * counts + p + p * (p + 1) // 2
 
 
-class AloneAnswer(NamedTuple):
-    """All that leaves the one site that can do a test: two statistics with their degrees of freedom, and flags.
+def alone_words(tests: int) -> str:
+    """What leaves a site that does tests alone, in words.
 
-    ``flags`` adds 1 (converged), 2 (a level is predicted perfectly with y as the response) and 4 (with x as the response), 8 and 16 (the
-    statistic refers to F, with y and with x), 32 and 64 (it was divided by the dispersion of a count, and then refers to F). ``residual``
-    degrees of freedom are zero where the statistic refers to plain χ².
+    >>> alone_words(2), alone_words(0)
+    ('the rounded p-values of 2 tests that one site alone can do', '')
+    """
+    return f"the rounded p-value{'' if tests == 1 else 's'} of {counted(tests, 'test')} that one site alone can do" if tests else ""
+
+
+class AloneAnswer(NamedTuple):
+    """All that leaves the one site that can do a test: the rounded p-value of both directions together, degrees of freedom, and flags.
+
+    No statistic, and no p-value of one direction: in full precision either gives the site's table away, and two rounded ones would tell
+    more than one. ``digits`` and ``exponent`` are a :class:`~consilience.citest.rounding.ToldP`. ``flags`` adds 1 (converged), 2 (a level
+    is predicted perfectly with y as the response) and 4 (with x as the response). ``df`` is zero where a direction cannot tell.
     """
 
-    statistic_y: float
+    digits: float
+    exponent: float
     df_y: float
-    statistic_x: float
     df_x: float
     flags: float
-    residual_y: float
-    residual_x: float
 
     @staticmethod
     def of(result: CIResult) -> AloneAnswer:
         """Site: pack a result of its own."""
         by_y, by_x = result.directions
-        flags = result.converged + 2 * by_y.separated + 4 * by_x.separated + 8 * (by_y.law == Law.F) + 16 * (by_x.law == Law.F)
-        flags += 32 * (by_y.law == Law.QUASI) + 64 * (by_x.law == Law.QUASI)
-        return AloneAnswer(by_y.statistic, by_y.df, by_x.statistic, by_x.df, flags, by_y.residual_df, by_x.residual_df)
+        flags = result.converged + 2 * by_y.separated + 4 * by_x.separated
+        told = ToldP.of(result.log_p) if result.informative else ToldP(0.0, 0.0)
+        return AloneAnswer(*told, by_y.df, by_x.df, flags)
 
-    def directions(self, question: Question, n: int) -> tuple[Direction, ...]:
-        """Server: the two directions again. The log-likelihoods stayed at the site."""
+    @property
+    def p_value(self) -> float:
+        """Server: the p-value, as rounded by the site; decisions rest on this number."""
+        return ToldP(self.digits, self.exponent).p_value if round(self.df_y) or round(self.df_x) else 1.0
+
+    def directions(self, question: Question) -> tuple[Direction, ...]:
+        """Server: the two directions again, without numbers: statistics, p-values and log-likelihoods stayed at the site."""
         reason = "the one site that measures these variables cannot tell from its rows"
         found, flags = list[Direction](), round(self.flags)
-        for response, predictor, statistic, df, residual, bits in (
-            (question.y, question.x, self.statistic_y, round(self.df_y), round(self.residual_y), (2, 8, 32)),
-            (question.x, question.y, self.statistic_x, round(self.df_x), round(self.residual_x), (4, 16, 64)),
+        for response, predictor, df, bit in (
+            (question.y, question.x, round(self.df_y), 2),
+            (question.x, question.y, round(self.df_x), 4),
         ):
             if df == 0:
                 found.append(silent(response, predictor, reason, converged=bool(flags & 1)))
             else:
-                law = Law.QUASI if flags & bits[2] else Law.F if flags & bits[1] else Law.SCALED if residual else Law.CHI2
-                p, separated = tail(law, statistic, df, n, residual), bool(flags & bits[0])
-                known = Direction(response, predictor, statistic, df, p, math.nan, math.nan, separated=separated)
-                dispersion = math.nan if law is Law.QUASI else 1.0
-                rows = 0 if law is Law.CHI2 else n
-                found.append(replace(known, dispersion=dispersion, law=law.value, residual_df=residual, rows=rows))
+                found.append(untold(response, predictor, df, separated=bool(flags & bit)))
         return tuple(found)
 
 

@@ -12,15 +12,18 @@ from consilience.data.design import Coding, ModelSpec, n_columns, residual_sums
 from consilience.data.schema import Schema
 from consilience.glm.kernel import Floats
 from consilience.protocol.desk import Desk
-from consilience.protocol.errors import OutsideSchemaError, RepeatedQuestionError, WrongShapeError
+from consilience.protocol.errors import OutsideSchemaError, WrongShapeError
 from consilience.protocol.framing import encode
 from consilience.protocol.guard import Guard
-from consilience.protocol.history import Points
 from consilience.protocol.request import Request, VariableSet
 from consilience.settings.choices import Method
 from consilience.wording import counted
 
-__all__ = ["LineAsk", "LineSums", "Refit"]
+__all__ = ["MOST_LINES", "LineAsk", "LineSums", "Refit"]
+
+MOST_LINES = 10
+"""Points at which one model is answered by the same sites. One is enough, two are rare, and no fit asks for more than four. All of them
+follow from the cross-products, but for their last digits, which are of the rows."""
 
 
 class LineAsk(msgspec.Struct, frozen=True):
@@ -46,6 +49,15 @@ class LineAsk(msgspec.Struct, frozen=True):
     def point(self) -> Floats:
         """The slopes as an array."""
         return np.frombuffer(self.slopes, dtype="<f8")
+
+    def words(self) -> str:
+        """The model as a formula."""
+        return f"{self.response} ~ {' + '.join(self.predictors) or '1'}"
+
+    @property
+    def name(self) -> bytes:
+        """A digest of the model without its point."""
+        return sha256(msgspec.msgpack.encode(("refit", self.response, self.predictors, self.sample))).digest()[:16]
 
     @property
     def digest(self) -> bytes:
@@ -79,7 +91,7 @@ class Refit(Request, frozen=True, tag="refit"):
         return tuple(dict.fromkeys(model.sample for model in self.models))
 
     def check(self, guard: Guard) -> None:
-        """As for cross-products of the same sets; and no point twice with fewer sites."""
+        """As for cross-products of the same sets; each model at few points, and at none twice with fewer sites."""
         for model in self.models:
             _check(model, guard)
         guard.not_too_large(self.samples())
@@ -89,12 +101,7 @@ class Refit(Request, frozen=True, tag="refit"):
             guard.allows_sum(variables)
         guard.keeps_units(self.exponents)
         guard.keeps_locations(self.locations)
-        answered, digests = guard.history.answered, dict.fromkeys(model.digest for model in self.models)
-        if any(guard.members < answered[digest] for digest in digests if digest in answered):
-            raise RepeatedQuestionError("A model was answered at these slopes with more sites; the difference would be the missing site's.")
-        new = tuple(digest for digest in digests if digest not in answered)
-        if new:
-            guard.history.take(Points(new, tuple(sorted(guard.members))))
+        guard.steps([(model.name, model.digest, model.words) for model in self.models], MOST_LINES)
 
     def answer(self, desk: Desk, site: int) -> Floats:
         """Every model at its slopes, on this site's rows; zeros for a sample it does not hold."""
@@ -133,8 +140,7 @@ def _check(model: LineAsk, guard: Guard) -> None:
     guard.knows_numbers((model.response,))
     if list(model.sample) != sorted(model.sample) or list(model.predictors) != sorted(model.predictors):
         raise OutsideSchemaError(f"The variables of a model must be sorted; got {', '.join((*model.predictors, *model.sample))}.")
-    if not set(model.sample) >= {model.response, *model.predictors}:
-        raise OutsideSchemaError(f"A model's sample must be complete on its variables; got {', '.join(model.sample)}.")
+    guard.samples_test(model.sample, {model.response, *model.predictors})
     width = n_columns(guard.table.schema, model.predictors)
     increasing = all(a < b for a, b in zip(model.keep, model.keep[1:], strict=False))
     if not increasing or (model.keep and not 0 <= model.keep[0] <= model.keep[-1] < width):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from hashlib import sha256
 from itertools import groupby
 from typing import NamedTuple
@@ -12,6 +11,7 @@ import numpy as np
 
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult
+from consilience.citest.rounding import ToldP
 from consilience.data.basis import widths
 from consilience.data.kinds import Kind
 from consilience.data.responses import Coded, n_responses
@@ -22,6 +22,7 @@ from consilience.protocol.desk import Desk, Smoothing
 from consilience.protocol.errors import OutsideSchemaError, WrongShapeError
 from consilience.protocol.guard import Guard
 from consilience.protocol.mean_products import ROWS_PER_COLUMN, check_expansion, check_responses, own_sample
+from consilience.protocol.products import alone_words
 from consilience.protocol.products_of import Moments
 from consilience.protocol.request import Request, VariableSet
 from consilience.protocol.residuals import BasisAsk, MeanAsk, Tested, moments
@@ -51,19 +52,27 @@ class ProductAsk(msgspec.Struct, frozen=True):
 
 
 class AloneResidual(NamedTuple):
-    """All that leaves the one site that can do a test: statistic, degrees of freedom, -log p. Zeros where it cannot tell."""
+    """All that leaves the one site that can do a test: its rounded p-value and the degrees of freedom. Zeros where it cannot tell.
 
-    statistic: float
+    ``digits`` and ``exponent`` are a :class:`~consilience.citest.rounding.ToldP`; why no statistic, see
+    :class:`~consilience.protocol.products.AloneAnswer`.
+    """
+
+    digits: float
+    exponent: float
     df: float
-    minus_log_p: float
 
     @staticmethod
     def of(result: CIResult) -> AloneResidual:
         """Site: pack a result of its own."""
         if not result.informative:
             return AloneResidual(0.0, 0.0, 0.0)
-        first = result.directions[0]
-        return AloneResidual(first.statistic, first.df, -math.log(max(result.p_value, 1e-300)))
+        return AloneResidual(*ToldP.of(result.log_p), result.directions[0].df)
+
+    @property
+    def p_value(self) -> float:
+        """Server: the p-value, as rounded by the site."""
+        return ToldP(self.digits, self.exponent).p_value if round(self.df) else 1.0
 
 
 class ProductTotal(NamedTuple):
@@ -137,9 +146,11 @@ class ResidualProducts(Request, frozen=True, tag="residuals"):
         guard.expands_like(slopes=self.slopes, features=self.features)
         guard.clusters(clustered=self.clustered)
         alone = {question.variables for question in self.alone}
+        summed = {test.sample for test in self.tests}
         for variables in self.samples():
             guard.knows(variables)
-            if variables not in alone:
+            # with the others it is only said which rows a mean was fitted on; what is summed is over the samples of tests
+            if variables not in alone and (variables in summed or not guard.withheld(variables)):
                 guard.allows_sum(variables)
         for question in self.alone:
             guard.allows_alone(question.variables)
@@ -270,12 +281,12 @@ class ResidualProducts(Request, frozen=True, tag="residuals"):
         """What is asked for, in words.
 
         >>> ResidualProducts((), (), (), Coded({}), True, False, alone=(Question("A", "B"),)).words()
-        'statistics of 1 test that one site alone can do'
+        'the rounded p-value of 1 test that one site alone can do'
         """
         what = "fourth moments of products" if self.fourths else "products"
         by = ", summed by cluster" if self.clustered else ""
         words = f"{what} of residuals and their squares{by}, of {counted(len(self.tests), 'test')}" if self.tests else ""
-        alone = f"statistics of {counted(len(self.alone), 'test')} that one site alone can do" if self.alone else ""
+        alone = alone_words(len(self.alone))
         return "; ".join(part for part in (words, alone) if part) or "nothing"
 
 

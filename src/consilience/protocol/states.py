@@ -42,7 +42,7 @@ class Standing(StrEnum):
     CONNECTED = "connected"
     """It has said who it is; neither side has proved anything."""
     PROVED = "proved"
-    """It has answered the server's challenge."""
+    """It has answered the server's challenge, and waits for the server's signed word that it has taken the answer, on this channel."""
     WELCOMED = "welcomed"
     """It is in the study, and its owner has not agreed to anything."""
     BOUND = "bound"
@@ -76,7 +76,7 @@ _OVER = Transition(Closing, (_S.OVER,))
 
 
 def _token(standing: Standing) -> Transition:
-    """A token comes when the site has asked for one, which it may as soon as it has proved who it is."""
+    """A token comes when the site has asked for one, which it may as soon as both sides have proved who they are."""
     return Transition(Token, (standing,))
 
 
@@ -87,7 +87,7 @@ def _token(standing: Standing) -> Transition:
 # like the first, and moves nothing.
 TABLE: dict[Standing, tuple[Transition, ...]] = {
     _S.CONNECTED: (Transition(Challenge, (_S.PROVED,), (Proof,)),),
-    _S.PROVED: (Transition(Welcome, (_S.WELCOMED, _S.BOUND)), _token(_S.PROVED)),
+    _S.PROVED: (Transition(Welcome, (_S.WELCOMED, _S.BOUND)),),
     _S.WELCOMED: (
         Transition(DeclareAsk, (_S.WELCOMED, _S.DECLINED), (Declare, Declined)),
         Transition(Proposal, (_S.CONSENTED, _S.CLOSED, _S.DECLINED), _PROPOSAL),

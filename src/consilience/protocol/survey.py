@@ -48,11 +48,17 @@ class Survey(Request, frozen=True, tag="survey"):
         return ()
 
     def check(self, guard: Guard) -> None:
-        """Counts of any set of the study's variables may be summed; they are what limits on other sums rest on."""
+        """Counts of any set of the study's variables may be summed, but for sets that no sum is made over under strict isolation; they are
+        what limits on other sums rest on.
+        """
         for variables in self.sets:
             guard.knows(variables)
         guard.knows_numbers(self.spreads)
         guard.not_too_large(self.sets)
+        for variables in self.sets:
+            guard.may_count(variables)
+        for name in self.spreads:
+            guard.may_vote(name)
 
     def answer(self, desk: Desk, site: int) -> Floats:
         """Counts of complete rows; and for each spread a vote, unless the column is absent or constant here."""

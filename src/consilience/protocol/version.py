@@ -4,5 +4,5 @@ from __future__ import annotations
 
 __all__ = ["VERSION"]
 
-VERSION = 2
+VERSION = 3
 """Raised when a message, the length of an answer or the meaning of a number in it changes."""

@@ -10,7 +10,8 @@
 No network and no statistics in here; the primitives are those of ``cryptography``.
 
 >>> run = b"run 7"
->>> keys = [RunKey.generate(Identity.generate(), run) for _ in range(3)]
+>>> agreed = Binding(b"study", contract=bytes(32))
+>>> keys = [RunKey.generate(Identity.generate(), run, agreed) for _ in range(3)]
 >>> roster = Roster(run, [key.fingerprint for key in keys])
 >>> def send(key, numbers):
 ...     secrets = {other.fingerprint: pair_secret(key, other.signed, run) for other in keys if other is not key}
@@ -22,7 +23,7 @@ array([ 1.75, -2.  ])
 Reference: K. Bonawitz et al., Practical secure aggregation for federated learning on user-held data, 2016, arXiv:1611.04482.
 """
 
-from consilience.secagg.agreement import RunKey, SignedKey, pair_secret, verify
+from consilience.secagg.agreement import Binding, RunKey, SignedKey, pair_secret, verify
 from consilience.secagg.identity import Identity, fingerprint_of, fingerprint_text, read_fingerprint
 from consilience.secagg.masks import mask
 from consilience.secagg.ring import RingVector, decode, encode, total
@@ -30,6 +31,7 @@ from consilience.secagg.roster import Roster
 from consilience.secagg.rounds import RoundBook
 
 __all__ = [
+    "Binding",
     "Identity",
     "RingVector",
     "Roster",

@@ -10,11 +10,11 @@ from cryptography.hazmat.primitives import hashes
 
 from consilience.secagg.errors import KeyFormatError, RoundNumberError
 
-__all__ = ["check_length", "check_round_id", "check_run_id", "pack", "sha256"]
+__all__ = ["check_length", "check_round_id", "check_run_id", "check_statement", "check_study", "pack", "sha256"]
 
 #: Labels. A change to what a label covers is a new version of it.
-RUN_KEY = b"consilience/secagg/1/run-key"
-PAIR_SECRET = b"consilience/secagg/1/pair-secret"
+RUN_KEY = b"consilience/secagg/2/run-key"
+PAIR_SECRET = b"consilience/secagg/2/pair-secret"
 MASK_STREAM = b"consilience/secagg/1/mask-stream"
 ROSTER = b"consilience/secagg/1/roster"
 
@@ -25,6 +25,10 @@ MAX_RUN_ID_BYTES = 255
 """Long enough for any id, and an id from the server cannot be a megabyte in every error and log."""
 MAX_ROUND_ID = 2**64 - 1
 """Eight bytes in the derivation of a mask."""
+DIGEST_BYTES = 32
+MAX_STUDY_BYTES = 255
+MAX_STATEMENT_BYTES = 1 << 16
+"""A name, and a byte a level, of every variable of a study: some kilobytes as a rule. All statements of a run go to every site."""
 
 
 def pack(*parts: bytes) -> bytes:
@@ -70,6 +74,29 @@ def check_run_id(run_id: bytes) -> bytes:
     if not isinstance(run_id, bytes) or not 1 <= len(run_id) <= MAX_RUN_ID_BYTES:
         raise KeyFormatError(f"A run id must be 1 to {MAX_RUN_ID_BYTES} bytes; got {run_id!r}.")
     return run_id
+
+
+def check_study(study: bytes) -> bytes:
+    """Return ``study`` if it is 1 to 255 bytes, else raise :class:`KeyFormatError`.
+
+    >>> check_study(b"00112233aabbccdd")
+    b'00112233aabbccdd'
+    """
+    if not isinstance(study, bytes) or not 1 <= len(study) <= MAX_STUDY_BYTES:
+        raise KeyFormatError(f"A study's id must be 1 to {MAX_STUDY_BYTES} bytes; got {study!r}.")
+    return study
+
+
+def check_statement(statement: bytes) -> bytes:
+    """Return ``statement`` if it is bytes and not too long, else raise :class:`KeyFormatError`.
+
+    >>> check_statement(b"")
+    b''
+    """
+    if not isinstance(statement, bytes) or len(statement) > MAX_STATEMENT_BYTES:
+        got = f"{len(statement)} bytes" if isinstance(statement, bytes) else type(statement).__name__
+        raise KeyFormatError(f"A site's statement must be at most {MAX_STATEMENT_BYTES} bytes; got {got}.")
+    return statement
 
 
 def check_round_id(round_id: int) -> int:

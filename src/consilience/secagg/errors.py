@@ -23,6 +23,7 @@ __all__ = [
     "SmallRosterError",
     "UnpinnedIdentityError",
     "WeakKeyError",
+    "WrongContractError",
     "WrongRunError",
 ]
 
@@ -45,6 +46,10 @@ class BadSignatureError(AgreementError):
 
 class WrongRunError(AgreementError):
     """A run key of another run."""
+
+
+class WrongContractError(AgreementError):
+    """A run key of a site whose owner agreed to another contract, or that is in another study."""
 
 
 class UnpinnedIdentityError(AgreementError):

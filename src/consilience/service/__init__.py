@@ -4,6 +4,8 @@
 ``settings``   a study's settings as they travel: checked, with its variables and data sets
 ``contract``   what a site's owner consents to, and its digest
 ``invitation`` the text that lets a site in, once
+``chain``      a site's ledger as evidence: chained and signed lines
+``reconcile``  what sites say they sent against what the server says it received
 ``store/``     the server's memory: SQLite behind small interfaces
 ``server/``    the FastAPI application: accounts, studies, the sites' sockets, runs
 ``agent/``     the site's side: its folder, its session, its connection

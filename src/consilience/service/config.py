@@ -34,6 +34,9 @@ class ServerConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tls_cert: Annotated[str, _said("certificate file (PEM); empty: no TLS here, which only loopback or a proxy in front allows")] = ""
     tls_key: Annotated[str, _said("its private key file (PEM)")] = ""
     behind_proxy: Annotated[bool, _said("a reverse proxy in front ends TLS; trust its X-Forwarded-For and -Proto")] = False
+    proxy_cert: Annotated[
+        str, _said("the proxy's certificate (PEM), read at the start: sites that see another are refused; empty: not compared")
+    ] = ""
     trusted_proxies: Annotated[str, _said("addresses or networks of that proxy, with commas; nobody else's headers count")] = "127.0.0.1"
     metrics: Annotated[bool, _said("serve /metrics")] = True
     token_hours: Annotated[float, _said("how long an owner stays logged in"), msgspec.Meta(gt=0, le=8760)] = 12.0
@@ -61,12 +64,17 @@ class AgentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     min_cell: Annotated[int, _said("levels with fewer rows are rare"), msgspec.Meta(ge=0)] = 5
     rare_levels: Annotated[str, _said("rare levels: warn or refuse"), msgspec.Meta(pattern="^(warn|refuse)$")] = "warn"
     identity_password: Annotated[str, _said("password of the identity's file; better in the environment than in a file")] = ""
-    ca: Annotated[str, _said("certificate authorities to trust (PEM), beside the system's and the invitation's")] = ""
+    ca: Annotated[str, _said("certificate authorities to trust (PEM), beside the system's, or beside the invitation's certificate")] = ""
     insecure: Annotated[bool, _said("allow a connection without TLS; for trials on one machine")] = False
-    yes: Annotated[bool, _said("consent without asking, for scripts")] = False
-    send_names_and_levels: Annotated[
-        bool, _said("in a study that has declared no variables, send names and levels in the open without asking; yes does not")
+    policy: Annotated[str, _said("the site's policy, a TOML file: what may be agreed to without asking")] = ""
+    yes: Annotated[bool, _said("consent without asking to what the policy allows; needs a policy")] = False
+    consent: Annotated[str, _said("consent to the contract with this digest, and to no other; 64 hexadecimal digits")] = ""
+    allow_subtraction: Annotated[
+        bool, _said("with consent: also if an earlier study can be subtracted from it, so that few sites or few rows remain")
     ] = False
+    send_names_and_levels: Annotated[
+        str, _said("in a study that has declared no variables, send the names and levels with this digest in the open; yes does not")
+    ] = ""
     max_message_bytes: Annotated[int, _said("longest message of the server"), msgspec.Meta(ge=4096)] = 256 << 20
     backoff_seconds: Annotated[float, _said("longest pause between attempts to connect"), msgspec.Meta(gt=0)] = 30.0
     heartbeat_seconds: Annotated[float, _said("pings on the connection"), msgspec.Meta(gt=0)] = 20.0

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import msgspec
 
 from consilience.data.schema import Schema
+from consilience.disclosure.words import contract_lines
+from consilience.errors import ConsilienceError, StudyError
 from consilience.federation.site.ledger import printable
 from consilience.protocol.framing import decode
 from consilience.protocol.version import VERSION
-from consilience.secagg import fingerprint_of, fingerprint_text
+from consilience.secagg import fingerprint_of, fingerprint_text, read_fingerprint
 from consilience.secagg.context import pack, sha256
-from consilience.service.settings import JOINT_WARNING, VariableSpec, knowledge_of, schema_of
+from consilience.service.settings import JOINT_WARNING, VariableSpec, checked, knowledge_of, schema_of, spec_from
 from consilience.settings import Batching, Dropout, Method, NetworkSettings, Resolve, SiteEffects, Terms, terms_of
 
-__all__ = ["PAIR_WARNING", "QUERIED_WARNING", "RESTART_WARNING", "Contract", "Member", "decode_contract", "warnings_of"]
+__all__ = [
+    "PAIR_WARNING",
+    "QUERIED_WARNING",
+    "RESTART_WARNING",
+    "Contract",
+    "Member",
+    "contract_shown",
+    "decode_contract",
+    "warnings_of",
+]
 
 _LABEL = b"consilience/contract/1"
 RESOLVED = {
@@ -27,10 +41,7 @@ RESTART_WARNING = (
     "If a site vanishes, sums are made again without it, and the difference of the two sums is that site's part: "
     "its counts and cross-products, or its own p-value."
 )
-QUERIED_WARNING = (
-    "The variables were asked from the sites: the server knows which site measures what, which matters most where one "
-    "site alone can fit a model."
-)
+QUERIED_WARNING = "The variables were asked from the sites: each has told, in the open, names, kinds and levels of those that it measures."
 PAIR_WARNING = "With two sites, each can compute the other's part of every sum by subtracting its own."
 """What an owner should know: of a site before agreeing, of a study before asking for it."""
 
@@ -92,7 +103,6 @@ class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         s, known = self.settings, knowledge_of(self.settings)
         kinds = (f"{v.name} ({_said(v)})" for v in self.variables)
         most = "of any size" if s.max_given is None else f"of at most {s.max_given}"
-        gone = "the run stops" if s.on_dropout is Dropout.STOP else "the batch restarts with the others"
         lines = [
             f"study {self.name!r} ({self.study})",
             f"variables: {'; '.join(kinds)}",
@@ -103,11 +113,14 @@ class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             f"conditioning sets {most}; tests go out {'level by level' if s.batching is Batching.LEVELS else 'all together'}",
             f"where decisions contradict each other: {RESOLVED[s.resolve]}",
             *(() if known is None else known.lines()),
-            f"no sum over fewer than {s.min_contributors} sites or {s.min_rows} rows; what one site alone can test: {s.single_site.value}",
-            f"when a site is gone, {gone}",
+            *self.limits(),
             *(f"site {m.name!r}: {fingerprint_text(m.fingerprint)}" for m in self.members),
         ]
         return [printable(line) for line in lines]
+
+    def limits(self) -> list[str]:
+        """What of it limits what can be worked out, in words."""
+        return [printable(line) for line in contract_lines(self.terms)]
 
 
 def _said(spec: VariableSpec) -> str:
@@ -144,6 +157,43 @@ def warnings_of(contract: Contract) -> list[str]:
     if len(contract.members) == 2:
         found.append(PAIR_WARNING)
     return found
+
+
+def contract_shown(study: Mapping[str, Any]) -> Contract:
+    """The contract that a study would have, or has, by what the server's REST interface shows of it.
+
+    A site that is to agree to a digest makes the contract itself, of what its owner was shown: a digest that the server told beside it
+    could be that of another. Whatever is read here is checked, since it comes from outside.
+
+    Raises
+    ------
+    StudyError
+        If the study has no variables yet, or is shown in a way that cannot be read.
+    """
+    if study.get("variables") is None or study.get("datasets") is None:
+        raise StudyError("The study has no schema yet: the server asks the sites which variables they measure.")
+    try:
+        members = tuple(_member(site) for site in study["sites"])
+        return Contract(
+            str(study["id"]),
+            str(study["name"]),
+            tuple(spec_from(v) for v in study["variables"]),
+            tuple(tuple(map(str, names)) for names in study["datasets"]),
+            checked(msgspec.convert(study["settings"], NetworkSettings)),
+            members,
+            bool(study.get("queried", False)),
+        )
+    except (KeyError, TypeError, ValueError, msgspec.ValidationError) as error:
+        if isinstance(error, ConsilienceError):
+            raise
+        raise StudyError(f"The server describes the study in a way that cannot be read: {error}. Update the older side.") from None
+
+
+def _member(site: Mapping[str, Any]) -> Member:
+    member = Member(str(site["name"]), bytes.fromhex(site["identity"]))
+    if member.fingerprint != read_fingerprint(str(site["fingerprint"])):
+        raise StudyError(f"The server shows {member.name!r} with a fingerprint that is not that of its key. Ask the study's owner.")
+    return member
 
 
 _decoder = msgspec.msgpack.Decoder(Contract)

@@ -82,9 +82,13 @@ def is_self_signed(pem: str) -> bool:
     return certificate.issuer == certificate.subject
 
 
-def client_context(*trusted: str) -> ssl.SSLContext:
-    """TLS 1.2 or newer; the system's authorities, and the PEM texts in ``trusted``. Host names are checked."""
-    context = ssl.create_default_context()
+def client_context(*trusted: str, system: bool = True) -> ssl.SSLContext:
+    """TLS 1.2 or newer; the PEM texts in ``trusted``, and the system's authorities with ``system``. Host names are checked.
+
+    >>> client_context(self_signed(["localhost"])[0], system=False).cert_store_stats()["x509"]
+    1
+    """
+    context = ssl.create_default_context() if system else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     # 1.3 alone would shut out proxies that end TLS with 1.2; what is older is deprecated (RFC 8996)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     for pem in trusted:

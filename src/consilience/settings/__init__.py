@@ -17,7 +17,19 @@ module                what it holds
 """
 
 from consilience.settings.checks import check_settings, settings_of
-from consilience.settings.choices import Alternatives, Batching, Dropout, Engine, Method, Ordinal, Resolve, SingleSite, SiteEffects, Variant
+from consilience.settings.choices import (
+    Alternatives,
+    Batching,
+    Dropout,
+    Engine,
+    Isolation,
+    Method,
+    Ordinal,
+    Resolve,
+    SingleSite,
+    SiteEffects,
+    Variant,
+)
 from consilience.settings.declaration import (
     DEFAULTS,
     LOCAL,
@@ -43,6 +55,7 @@ __all__ = [
     "Disclosure",
     "Dropout",
     "Engine",
+    "Isolation",
     "Method",
     "NetworkSettings",
     "Ordinal",

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from consilience.errors import OptionError
-from consilience.settings.choices import Engine, Method, Ordinal, Resolve, SiteEffects
+from consilience.settings.choices import Dropout, Engine, Isolation, Method, Ordinal, Resolve, SingleSite, SiteEffects
 from consilience.settings.declaration import NETWORK_SETTINGS, SETTINGS, NetworkSettings, Settings
 
 __all__ = ["check_settings", "settings_of"]
@@ -47,6 +47,8 @@ def check_settings(settings: S) -> S:
         setting.check(getattr(settings, name))
     if network and settings.site_effects is SiteEffects.JOINT and not settings.allow_joint:
         raise OptionError("site_effects='joint' discloses numbers of single sites; say allow_joint=true if that is meant.")
+    if settings.isolation is Isolation.STRICT:
+        _check_strict(settings)
     if settings.site_effects is SiteEffects.RANDOM and settings.ordinal is Ordinal.GENERALIZED:
         raise OptionError(
             "Random site effects shift the thresholds of an ordinal response together, which needs common slopes: site_effects='random' "
@@ -65,3 +67,18 @@ def check_settings(settings: S) -> S:
         if not text.isprintable():
             raise OptionError(f"What is known is said in printable text on one line; got {text[:40]!r}.")
     return settings
+
+
+def _check_strict(settings: Settings) -> None:
+    """With strict nothing is about one site alone: neither an answer, nor what a restart leaves out, nor an intercept."""
+    against = (
+        (settings.single_site is not SingleSite.REFUSE, "single_site='local'", "is one site's answer", "single_site='refuse'"),
+        (settings.on_dropout is not Dropout.STOP, "on_dropout='restart'", "reveals the part of the site that is gone", "on_dropout='stop'"),
+        (settings.site_effects is SiteEffects.JOINT, "site_effects='joint'", "has a number for each site", "site_effects='profiled'"),
+    )
+    for clashes, setting, does, way_out in against:
+        if clashes:
+            raise OptionError(
+                f"With isolation='strict' nothing can be worked out about one site alone, and {setting} {does}: take {way_out}, or "
+                f"isolation='aggregate'."
+            )

@@ -6,7 +6,19 @@ from enum import StrEnum
 
 from consilience.glm.layout import Ordinal, SiteEffects
 
-__all__ = ["Alternatives", "Batching", "Dropout", "Engine", "Method", "Ordinal", "Resolve", "SingleSite", "SiteEffects", "Variant"]
+__all__ = [
+    "Alternatives",
+    "Batching",
+    "Dropout",
+    "Engine",
+    "Isolation",
+    "Method",
+    "Ordinal",
+    "Resolve",
+    "SingleSite",
+    "SiteEffects",
+    "Variant",
+]
 
 
 class Method(StrEnum):
@@ -40,6 +52,13 @@ class Dropout(StrEnum):
 
     RESTART = "restart"
     STOP = "stop"
+
+
+class Isolation(StrEnum):
+    """What may be derivable of one site alone: sums over many of its rows, which its owner has read of, or nothing."""
+
+    AGGREGATE = "aggregate"
+    STRICT = "strict"
 
 
 class Engine(StrEnum):

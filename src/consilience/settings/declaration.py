@@ -15,7 +15,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from consilience.settings.choices import Alternatives, Batching, Dropout, Engine, Method, Ordinal, Resolve, SingleSite, SiteEffects, Variant
+from consilience.settings.choices import (
+    Alternatives,
+    Batching,
+    Dropout,
+    Engine,
+    Isolation,
+    Method,
+    Ordinal,
+    Resolve,
+    SingleSite,
+    SiteEffects,
+    Variant,
+)
 from consilience.settings.field import About, Part, Setting, read_struct
 
 __all__ = [
@@ -88,7 +100,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     min_contributors: Annotated[int, About("No sum over fewer sites than this.", Part.TESTS, ge=1)] = 2
     min_rows: Annotated[int, About("No sum over fewer rows than this.", Part.TESTS, ge=1)] = 10
     single_site: Annotated[
-        SingleSite, About("A test that one site alone can do: its statistics only (local), or nothing (refuse).", Part.TESTS)
+        SingleSite, About("A test that one site alone can do: its p-value in three digits (local), or nothing (refuse).", Part.TESTS)
     ] = SingleSite.LOCAL
     on_dropout: Annotated[
         Dropout,
@@ -118,6 +130,23 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     diagnostics: Annotated[
         bool, About("With method fedci: look whether the linear models hold; one more round. With auto always.", Part.TESTS)
     ] = True
+    isolation: Annotated[
+        Isolation,
+        About(
+            "What may be worked out about one site alone by subtracting sums: sums over at least min_rows of its rows (aggregate), or "
+            "nothing (strict).",
+            Part.TESTS,
+        ),
+    ] = Isolation.AGGREGATE
+    min_cell: Annotated[
+        int,
+        About(
+            "No smaller count of a level's rows at one site can be worked out: the site leaves out rows or values for that; 1 for no "
+            "such rule.",
+            Part.TESTS,
+            ge=1,
+        ),
+    ] = 1
 
 
 class ProgramOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -152,6 +181,7 @@ OVER_A_NETWORK: Mapping[str, Otherwise] = {
     "time_limit": Otherwise("a server works for several studies", default=3600.0, ge=1, le=DAY, needed=True),
     "min_contributors": Otherwise("a sum over one site is that site's number", ge=2, le=1000),
     "min_rows": Otherwise("numbers from outside are bounded", le=10**9),
+    "min_cell": Otherwise("in one program all rows are in one memory anyway, and no row is left out for a rule", default=5, le=1000),
     "on_dropout": Otherwise("a restart reveals a site's part of sums: every site must have agreed to it", default=Dropout.STOP),
 }
 """Where a study over a network differs from one in a single program: other defaults, narrower ranges. Nothing else differs."""

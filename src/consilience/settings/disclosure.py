@@ -15,7 +15,7 @@ class Disclosure:
     """Which sums may be made at all: contributors and rows that each must have.
 
     A sum with one contributor is that site's number. A test that only one site can do is answered by that site alone
-    (``single_site="local"``), or not at all.
+    (``single_site="local"``), with a rounded p-value and no statistic; or not at all.
 
     >>> limits = Disclosure(min_contributors=3, min_rows=10)
     >>> limits.refusal(2, 500)
@@ -31,6 +31,11 @@ class Disclosure:
     def alone(self, contributors: int) -> bool:
         """True if a test with so many contributors is one for a site alone."""
         return contributors == 1 and self.min_contributors > 1 and self.single_site is SingleSite.LOCAL
+
+    @property
+    def rounds_alone(self) -> bool:
+        """True if a number may turn out to be one site's own: p-values of sites are rounded then (see citest.rounding)."""
+        return self.alone(1)
 
     def refusal(self, contributors: int, rows: int) -> str:
         """Why a sum over so many sites and rows is not made, or the empty string."""

@@ -6,7 +6,7 @@ which sends everything but the sites: file names stay where the files are.
 ::
 
     name = "stroke, five hospitals"
-    datasets = [["age", "stage"], ["age", "visits"]]     # which sets of variables sites measure, not who measures which
+    datasets = [["age", "stage"], ["age", "visits"]]     # which sets of variables sites measure, without names of sites
 
     [settings]                                           # any setting of docs/settings.md
     alpha = 0.01

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from consilience.settings.choices import Alternatives, Dropout, Method, Ordinal, SingleSite, SiteEffects
+from consilience.settings.choices import Alternatives, Dropout, Isolation, Method, Ordinal, SingleSite, SiteEffects
 from consilience.settings.declaration import DEFAULTS, LOCAL, NetworkSettings, Settings
 from consilience.settings.disclosure import Disclosure
 
@@ -39,6 +39,17 @@ class Terms(msgspec.Struct, frozen=True):
     cluster: str | None = DEFAULTS.cluster
     small_sample: bool = DEFAULTS.small_sample
     diagnostics: bool = DEFAULTS.diagnostics
+    isolation: Isolation = DEFAULTS.isolation
+    min_cell: int = DEFAULTS.min_cell
+
+    @property
+    def shielded(self) -> bool:
+        """True if sites shield their tables and state what they contribute, before anything is summed (:mod:`consilience.disclosure`).
+
+        >>> Terms().shielded, Terms(min_cell=5).shielded, Terms(isolation=Isolation.STRICT).shielded
+        (False, True, True)
+        """
+        return self.min_cell > 1 or self.isolation is Isolation.STRICT
 
     @property
     def diagnosed(self) -> bool:

@@ -17,25 +17,27 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from consilience.citest.combine import chi2_log_sf, log_symmetric
+from consilience.citest.combine import chi2_log_sf
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult
 from consilience.data.schema import Schema
 from consilience.data.table import Table
+from consilience.disclosure.census import Census, apply
+from consilience.disclosure.shield import shield
 from consilience.federation.exchange.batch import batch, drive
 from consilience.federation.exchange.fisher import fisher_batch
 from consilience.federation.exchange.sums import FitOptions, Sums
 from consilience.federation.federated import FederatedTest
 from consilience.federation.pooled import Pooled
 from consilience.federation.site.own_tests import desk_for
-from consilience.federation.transport.base import Transport
+from consilience.federation.transport.base import Stated, Transport
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import SiteEffects
 from consilience.protocol.catalogue import AnyRequest
 from consilience.protocol.messages import Announced
 from consilience.settings.checks import settings_of
 from consilience.settings.disclosure import Disclosure
-from consilience.settings.terms import terms_of
+from consilience.settings.terms import Terms, terms_of
 
 __all__ = ["ComparedMethod", "Outcome", "ask_sites", "run_methods"]
 
@@ -103,7 +105,7 @@ def run_methods(
         start = time.process_time()
         if method is ComparedMethod.POOLED:
             results = Pooled(dict(frames), schema, small_sample=False).answer(questions)
-            log_p, not_converged = [_log_p(result) for result in results], _failures(results)
+            log_p, not_converged = [result.log_p for result in results], _failures(results)
         else:
             log_p, not_converged = _federated(method, list(tables.values()), schema, questions)
         outcomes[method] = Outcome(tuple(log_p), not_converged, time.process_time() - start)
@@ -112,13 +114,15 @@ def run_methods(
 
 def _federated(method: ComparedMethod, tables: list[Table], schema: Schema, questions: Sequence[Question]) -> tuple[list[float], int]:
     # the paper's plain χ²: what is compared here are ways to federate one test, and what is reproduced is its study
-    options = FitOptions(EFFECTS.get(method, SiteEffects.PROFILED), n_sites=len(tables), disclosure=Disclosure(), small_sample=False)
+    # in full precision: rounding of what one site alone can test is a matter of disclosure, which is none here
+    limits = Disclosure(min_contributors=1)
+    options = FitOptions(EFFECTS.get(method, SiteEffects.PROFILED), n_sites=len(tables), disclosure=limits, small_sample=False)
     sums = Sums(schema, options)
     if method is ComparedMethod.FISHER:
         results = drive(fisher_batch(questions, sums), _summed(tables))
         return [_log_combined(result, sums) for result in results], _failures(results)
     results = drive(batch(questions, sums), _summed(tables))
-    return [_log_p(result) for result in results], _failures(results)
+    return [result.log_p for result in results], _failures(results)
 
 
 def ask_sites(frames: Mapping[str, pl.DataFrame], schema: Schema, questions: Sequence[Question], **settings: Any) -> list[CIResult]:
@@ -135,14 +139,23 @@ def ask_sites(frames: Mapping[str, pl.DataFrame], schema: Schema, questions: Seq
     cluster = {"cluster": settings["cluster"]} if settings.get("cluster") else {}
     tables = [Table(frame, schema, name, **cluster) for name, frame in frames.items()]
     datasets = [frozenset(table.names) for table in tables]
-    return FederatedTest(schema, terms, datasets, _Summed(tables)).answer(questions)
+    return FederatedTest(schema, terms, datasets, _Summed(tables, schema, terms)).answer(questions)
 
 
 class _Summed(Transport):
-    """Every desk's answer, added up."""
+    """Every desk's answer, added up, from tables that are shielded as the terms say."""
 
-    def __init__(self, tables: Sequence[Table]) -> None:
-        self._ask, self._sites = _summed(tables), len(tables)
+    def __init__(self, tables: Sequence[Table], schema: Schema, terms: Terms) -> None:
+        self._stated: tuple[Stated, ...] = ()
+        if terms.shielded:
+            made = {i.to_bytes(32, "big"): shield(table, terms, terms.min_cell) for i, table in enumerate(tables)}
+            census = Census({site: found.statement for site, found in made.items()}, terms, schema)
+            self._stated = tuple(Stated(str(i), site, found.statement.encoded()) for i, (site, found) in enumerate(made.items()))
+            tables = [apply(found, census, site) for site, found in made.items()]
+        self._ask, self._sites = _summed(tables, rounds_own=terms.disclosure.rounds_alone), len(tables)
+
+    def statements(self) -> tuple[Stated, ...]:
+        return self._stated
 
     def ask(self, request: AnyRequest, announced: Sequence[Announced]) -> Floats:
         self.rounds += 1
@@ -156,9 +169,9 @@ class _Summed(Transport):
         return tuple(str(i) for i in range(self._sites))
 
 
-def _summed(tables: Sequence[Table]) -> Callable[[AnyRequest], Floats]:
+def _summed(tables: Sequence[Table], *, rounds_own: bool = False) -> Callable[[AnyRequest], Floats]:
     """A round: every site's answer, added up."""
-    desks = [desk_for(table) for table in tables]
+    desks = [desk_for(table, rounds_own=rounds_own) for table in tables]
 
     def ask(request: AnyRequest) -> Floats:
         total: Floats = np.sum([desk.answer(request, site) for site, desk in enumerate(desks)], axis=0)
@@ -171,13 +184,6 @@ def _log_combined(result: CIResult, sums: Sums) -> float:
     """Fisher's log p from the sum of -2 log p: p itself may be too small for a float."""
     statistic = sums.combined.get(Question(result.x, result.y, result.given))
     return math.nan if statistic is None else chi2_log_sf(statistic, 2 * result.contributors)
-
-
-def _log_p(result: CIResult) -> float:
-    logs = [d.log_p for d in result.directions if d.informative]
-    if not logs:
-        return math.nan
-    return logs[0] if len(logs) == 1 else log_symmetric(logs[0], logs[1])
 
 
 def _failures(results: Sequence[CIResult]) -> int:

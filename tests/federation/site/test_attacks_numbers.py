@@ -40,6 +40,16 @@ def test_numbers_that_do_not_fit_the_ring_stay_at_the_site(exponent: int, kind: 
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("network", [False, True])
+def test_over_a_network_the_ledger_has_no_number_either(network: bool) -> None:
+    """It is handed over for an audit: before, the sum that did not fit stood there, a single extreme value squared."""
+    wire = Wire.open(huge(), effects=SiteEffects.NONE, network=network)
+    with refused(wire.clients[0], errors.RingRangeError):
+        wire.send(Locate(("A",), {"A": 0}), [Announced(("A",), 2, 2 * ROWS)])
+    assert ("got " in wire.clients[0].record.entries[-1].refused) is not network
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("effects", [SiteEffects.PROFILED, SiteEffects.COORDINATE])
 @pytest.mark.parametrize("slope", [1e3, 1e18, 1e100, 1e200, 1.7e308, -1.7e308, 5e-324])
 @pytest.mark.parametrize("ordinal", Ordinal)

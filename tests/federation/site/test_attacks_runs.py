@@ -6,6 +6,7 @@ Every refusal is a typed error with exactly one line in the site's ledger, and n
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -14,7 +15,7 @@ from consilience import errors
 from consilience.federation.site.half import SiteHalf
 from consilience.glm.kernel import Floats
 from consilience.protocol.survey import Survey
-from consilience.secagg import Identity, RunKey, SignedKey
+from consilience.secagg import Binding, Identity, RunKey, SignedKey
 from consilience.secagg.agreement import _signed_context
 from consilience.settings.choices import Dropout
 from tests.federation.helpers import Wire, mixed_clients, refused
@@ -100,7 +101,7 @@ def offers(wire: Wire, run: bytes = b"run 1") -> list[SignedKey]:
 
 
 def stranger(run: bytes = b"run 1") -> SignedKey:
-    return RunKey.generate(Identity.generate(), run).signed
+    return RunKey.generate(Identity.generate(), run, Binding(b"study", bytes(32))).signed
 
 
 @pytest.mark.parametrize(
@@ -157,28 +158,31 @@ def test_a_run_whose_key_was_never_offered(wire: Wire) -> None:
         wire.participants[0].enter(b"run 2", keys)
 
 
-def of_low_order(participant: SiteHalf) -> SignedKey:
+def of_low_order(key: SignedKey, participant: SiteHalf) -> SignedKey:
     """A site that signs a point with which every secret is zero."""
     point = bytes(32)
-    return SignedKey(participant.identity.public_bytes, point, b"run 1", participant.identity.sign(_signed_context(b"run 1", point)))
+    signature = participant.identity.sign(_signed_context(b"run 1", point, key.binding, key.statement))
+    return replace(key, x25519=point, signature=signature)
 
 
 def swapped(key: SignedKey) -> SignedKey:
     """The server's own X25519 key under a site's identity and signature: the classical man in the middle."""
     own = X25519PrivateKey.generate().public_key().public_bytes_raw()
-    return SignedKey(key.identity, own, key.run_id, key.signature)
+    return replace(key, x25519=own)
 
 
 @pytest.mark.parametrize(
     ("forge", "error"),
     [
         (lambda key, _: swapped(key), errors.BadSignatureError),
-        (lambda key, _: SignedKey(key.identity, key.x25519, key.run_id, bytes(64)), errors.BadSignatureError),
-        (lambda key, _: SignedKey(key.identity, key.x25519, b"run 0", key.signature), errors.BadSignatureError),
+        (lambda key, _: replace(key, signature=bytes(64)), errors.BadSignatureError),
+        (lambda key, _: replace(key, run_id=b"run 0"), errors.BadSignatureError),
+        (lambda key, _: replace(key, statement=b"more"), errors.BadSignatureError),
+        (lambda key, _: replace(key, binding=Binding(key.binding.study, bytes(32))), errors.BadSignatureError),
         (lambda _, p: p.offer(b"run 0"), errors.WrongRunError),
-        (lambda _, p: of_low_order(p), errors.WeakKeyError),
+        (of_low_order, errors.WeakKeyError),
     ],
-    ids=["swapped key", "no signature", "run id changed", "key of another run", "low-order point"],
+    ids=["swapped key", "no signature", "run id changed", "statement changed", "binding changed", "key of another run", "low-order point"],
 )
 def test_a_forged_key_is_found_out(forge: Callable[[SignedKey, SiteHalf], SignedKey], error: type[Exception]) -> None:
     wire = Wire(mixed_clients(2))
@@ -189,6 +193,6 @@ def test_a_forged_key_is_found_out(forge: Callable[[SignedKey, SiteHalf], Signed
 
 
 def test_one_site_twice_in_a_run(wire: Wire) -> None:
-    keys = [*offers(wire, b"run 2"), RunKey.generate(wire.clients[1].identity, b"run 2").signed]
+    keys = [*offers(wire, b"run 2"), RunKey.generate(wire.clients[1].identity, b"run 2", wire.keys[1].binding).signed]
     with refused(wire.clients[0], errors.RepeatedSiteError):
         wire.participants[0].enter(b"run 2", keys)

@@ -26,7 +26,7 @@ from consilience.protocol.products import Products
 from consilience.protocol.survey import Survey
 from tests.federation.helpers import LOGIT, Spy, Wire, lose, mixed_clients, mixed_frames, point, refused, tap
 
-COLUMNS = ["time", "study", "run", "round", "what", "numbers", "bytes", "masked_with", "refused", "total_numbers", "total_bytes"]
+COLUMNS = ["time", "study", "run", "round", "what", "numbers", "bytes", "masked_with", "refused", "digest", "total_numbers", "total_bytes"]
 OPTIONS: dict[str, dict[str, Any]] = {
     "profiled": {},
     "none": {"site_effects": "none"},
@@ -91,8 +91,8 @@ def test_a_site_that_contributes_nothing_sends_as_much_as_the_others() -> None:
         (Survey((("A",),), ("A", "B")), ["1 variable set;", "spread of 2 variables"]),
         (Locate(("A", "B"), {}), ["numbers of rows and sums", "2 variables", "A, B"]),
         (Products((("A", "B"), ("C",)), {}), ["level counts", "cross-products", "2 variable sets", "A, B", "C"]),
-        (Products((), {}, alone=(Question("A", "B"),)), ["statistics of 1 test", "one site alone"]),
-        (Products((("A", "C"),), {}, alone=(Question("A", "B"),) * 2), ["cross-products of 1 variable set", "statistics of 2 tests"]),
+        (Products((), {}, alone=(Question("A", "B"),)), ["rounded p-value of 1 test", "one site alone"]),
+        (Products((("A", "C"),), {}, alone=(Question("A", "B"),) * 2), ["cross-products of 1 variable set", "rounded p-values of 2 tests"]),
         (LocalTests((Question("A", "B"),), Ordinal.PROPORTIONAL), ["own p-values", "1 test"]),
         (
             Evaluate(1, (LOGIT, LOGIT), SiteEffects.PROFILED, Ordinal.PROPORTIONAL, 2, {}),

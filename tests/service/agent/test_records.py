@@ -17,12 +17,14 @@ from consilience.protocol.handshake import Consent
 from consilience.protocol.history import Closed, Points, Present, Units
 from consilience.protocol.messages import Announced, Answer, KeyAsk, KeySet, Refused
 from consilience.protocol.survey import Survey
+from consilience.secagg import Identity
 from consilience.service.agent import Home
 from consilience.service.agent.home import DiskHistory, DiskLedger
 from consilience.service.invitation import Invitation, read_invitation
 from consilience.settings import NetworkSettings
 from tests.federation.helpers import LOGIT
 from tests.service.agent.sites import (
+    CLIENTS,
     OTHER,
     SERVER,
     STUDY,
@@ -32,6 +34,8 @@ from tests.service.agent.sites import (
     run_of,
     site_in,
 )
+
+ME = Identity.generate()
 
 
 def test_a_site_started_again_remembers_what_it_answered_and_with_whom(tmp_path: Path) -> None:
@@ -65,31 +69,31 @@ def test_the_ledger_is_on_disk_line_by_line_and_survives_a_torn_end(tmp_path: Pa
     digest = run_of(sites, b"one")
     ask(sites[0], b"one", digest, 0, Survey((("A",),)))
     file = tmp_path / "0" / "studies" / STUDY / "ledger.jsonl"
-    assert json.loads(file.read_text())["masked_with"] == 2
+    assert [json.loads(line)["masked_with"] for line in file.read_text().splitlines()] == [0, 2]  # a statement in the open, and a sum
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     with file.open("a") as f:
         f.write('{"time": "torn')
-    ledger = DiskLedger(file)
-    assert ledger.totals()["messages"] == 1
+    ledger = DiskLedger(file, CLIENTS[0].identity)
+    assert ledger.totals()["messages"] == 2
     ledger.add("s", "r", 1, "more", 1, 16, masked_with=2)
-    assert [json.loads(line)["what"][:4] for line in file.read_text().splitlines()] == ["whet", "more"]
+    assert [json.loads(line)["what"][:4] for line in file.read_text().splitlines()] == ["in t", "whet", "more"]
 
 
 def test_names_in_the_ledger_end_no_line(tmp_path: Path) -> None:
     file = tmp_path / "ledger.jsonl"
-    DiskLedger(file).add("s", "r", 0, "sums of A\u2028B\x85\x1b[2J", 1, 16, masked_with=2, refused="got 'x\u2029'")
+    DiskLedger(file, ME).add("s", "r", 0, "sums of A\u2028B\x85\x1b[2J", 1, 16, masked_with=2, refused="got 'x\u2029'")
     assert file.read_bytes().isascii()
     (entry,) = DiskLedger(file).entries
     assert entry.what == "sums of A\\u2028B\\x85\\x1b[2J"
     assert entry.refused == "got 'x\\u2029'"
-    file.write_bytes(file.read_bytes() + json.dumps(msgspec.to_builtins(entry) | {"what": "a\u2028b"}, ensure_ascii=False).encode() + b"\n")
-    assert [e.what for e in DiskLedger(file).entries][1:] == ["a\u2028b"]  # as former versions wrote it
+    file.write_bytes(json.dumps(msgspec.to_builtins(entry) | {"what": "a\u2028b"}, ensure_ascii=False).encode() + b"\n")
+    assert [e.what for e in DiskLedger(file).entries] == ["a\u2028b"]  # as former versions wrote it
 
 
 def test_damage_that_is_not_at_the_end_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "ledger.jsonl"
     for number in range(3):
-        DiskLedger(file).add("s", "r", number, "sums", 1, 16, masked_with=2)
+        DiskLedger(file, ME).add("s", "r", number, "sums", 1, 16, masked_with=2)
     lines = file.read_bytes().splitlines(keepends=True)
     for bad in (b'{"time": "torn', lines[1][:-5] + b"\n", b"\n", b"\xff\n", b'{"time": 1}\n'):
         whole = lines[0] + bad + lines[2]
@@ -121,8 +125,11 @@ def test_a_full_disk_leaves_no_half_record_and_ends_the_answers(
     def add(to: DiskLedger | DiskHistory) -> None:
         to.add("s", "r", 0, "sums", 1, 16, masked_with=2) if isinstance(to, DiskLedger) else to.take(Present((b"a", b"b")))
 
+    def opened() -> DiskLedger | DiskHistory:
+        return DiskLedger(file, ME) if kind is DiskLedger else DiskHistory(file)
+
     file = tmp_path / "file"
-    kept = kind(file)
+    kept = opened()
     add(kept)
     before, write = file.read_bytes(), os.write
 
@@ -139,7 +146,7 @@ def test_a_full_disk_leaves_no_half_record_and_ends_the_answers(
     with pytest.raises(errors.RecordsError, match="Start this site again"):
         add(kept)
     assert file.read_bytes() == before
-    add(kind(file))
+    add(opened())
     assert len(file.read_bytes()) > len(before)
 
 

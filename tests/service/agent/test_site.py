@@ -74,19 +74,11 @@ def test_the_time_of_a_challenge_is_one(time: int) -> None:
 class _Refusing:
     """A connection on which the challenge goes well, and the proof is refused, before or after a welcome."""
 
-    def __init__(self, *, welcome: bool) -> None:
-        self.first = [Welcome("site0", STUDY, "trial", "open")] if welcome else []
-
     async def __aenter__(self) -> _Refusing:
         return self
 
     async def __aexit__(self, *_: object) -> None:
         pass
-
-    def next(self) -> Any:
-        if self.first:
-            return self.first.pop()
-        raise ConnectionClosedError(Close(FORBIDDEN, "no\x1b"), None)
 
 
 @pytest.mark.slow
@@ -95,14 +87,15 @@ def test_a_site_whose_proof_is_refused_stops_after_five_times(tmp_path: Path, mo
     said: list[str] = []
     agent = Agent(folder_of(tmp_path).joined, CLIENTS[0].identity, AgentConfig(backoff_seconds=0.001), said.append)
 
-    async def fine(_socket: Any, state: SiteState) -> None:
+    async def open_(_socket: Any, state: SiteState) -> Welcome:
         state.moves(Challenge)
+        return Welcome("site0", STUDY, "trial", "open") if welcome else await receive()
 
-    async def receive(socket: _Refusing, _assembler: Any) -> Any:
-        return socket.next()
+    async def receive(*_: Any) -> Any:
+        raise ConnectionClosedError(Close(FORBIDDEN, "no\x1b"), None)
 
-    monkeypatch.setattr(agent, "_connect", lambda: _Refusing(welcome=welcome))
-    monkeypatch.setattr(agent, "_open", fine)
+    monkeypatch.setattr(agent, "_connect", _Refusing)
+    monkeypatch.setattr(agent, "_open", open_)
     monkeypatch.setattr(agent, "_receive", receive)
 
     async def run() -> None:
@@ -132,7 +125,10 @@ def test_a_rehearsal_lists_what_would_leave_and_leaves_no_trace(tmp_path: Path) 
     before = CLIENTS[0].record.entries
     ledger = rehearse(CLIENTS[0], study)
     assert ledger.totals()["messages"] >= 2
-    assert all(entry.masked_with == 2 for entry in ledger.entries)
+    stated, *rest = ledger.entries
+    assert "in the open" in stated.what
+    assert rest
+    assert all(entry.masked_with == 2 for entry in rest)
     assert CLIENTS[0].record.entries == before
     with pytest.raises(errors.StudyError, match="no schema"):
         rehearse(CLIENTS[0], {**study, "variables": None})

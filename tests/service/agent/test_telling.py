@@ -15,7 +15,7 @@ from consilience.protocol.framing import encode
 from consilience.protocol.handshake import Challenge, Declare, DeclareAsk, Declined, Welcome
 from consilience.protocol.states import Standing
 from consilience.service.agent import Site
-from consilience.service.agent.telling import declared, question, untold
+from consilience.service.agent.telling import declared, digest_of_words, question, untold
 from tests.service.agent.sites import CLIENTS, STUDY, folder_of, proposal, site_in, yes
 
 PATIENTS = ["Ada Lovelace", "Carl Gauss", "Emmy Noether", "Sofia Kowalewski"]
@@ -121,6 +121,28 @@ def test_declared_levels_are_no_cover_for_rare_ones() -> None:
     assert finding.code == "rare-told"
     with pytest.raises(errors.RefusalError, match="fewer than 5 rows"):
         declared(client)
+
+
+def test_a_site_that_lowers_min_cell_still_tells_no_rare_level() -> None:
+    """Over a network a site may be more careful than a study, not less."""
+    frame = pl.DataFrame({"d": pl.Series(["a"] * 97 + ["b"] * 3), "x": [1.5, 2.5] * 50})
+    (finding,) = untold(cs.Client("site0", frame, min_cell=0))
+    assert finding.code == "rare-told"
+    assert "fewer than 5 rows" in finding.words
+
+
+def test_numbers_of_patients_are_names_too() -> None:
+    """With twenty visits each, so that nothing about them is rare."""
+    frame = pl.DataFrame({"patient_nr": [10231, 10877, 11002, 11950, 12044] * 20, "x": [1.5, 2.5] * 50, "note": [0, 1] * 50})
+    client = cs.Client("site0", frame, kinds={"patient_nr": "multinomial"})
+    assert [finding.columns for finding in untold(client)] == [("patient_nr",)], "yes and no are nobody's"
+
+
+def test_the_digest_of_words_stands_for_these_words() -> None:
+    lines = question(declared(client_of(sex=["f", "m"] * 50)), "https://study.example")
+    assert digest_of_words(lines) != digest_of_words(question(declared(client_of(sex=["f", "w"] * 50)), "https://study.example"))
+    assert digest_of_words(lines) != digest_of_words(question(declared(client_of(sex=["f", "m"] * 50)), "https://other.example"))
+    assert digest_of_words(["a", "b"]) != digest_of_words(["ab"])
 
 
 def test_what_is_shown_moves_no_cursor() -> None:

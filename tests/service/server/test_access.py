@@ -88,7 +88,7 @@ def test_a_sites_token_opens_its_own_study_for_reading_only(client: TestClient, 
     own, other = new_study(client, ada), new_study(client, ada)
     token = site_token(client, own, joined(client, ada, own, "one"))
     assert client.get(f"/api/v1/studies/{own}", headers=token).json()["invitations"] == []
-    allowed = {("GET", "/api/v1/studies/{study}"), ("GET", "/api/v1/studies/{study}/log")}
+    allowed = {("GET", f"/api/v1/studies/{{study}}{what}") for what in ("", "/log", "/received")}
     events = "/api/v1/studies/{study}/events"
     for method, path in routes(client.app):  # type: ignore[arg-type]
         if path in PUBLIC or path == "/api/v1/logout":

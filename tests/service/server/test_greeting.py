@@ -10,6 +10,7 @@ import pytest
 
 from consilience.protocol.framing import Assembler, decode, encode
 from consilience.protocol.handshake import Closing, Proposal, Welcome, from_server
+from consilience.secagg import Identity
 from consilience.service.server.hub import Connection, Hub, SocketWriter
 from consilience.service.server.socket import SiteSockets
 from consilience.service.store import State
@@ -67,10 +68,10 @@ def test_news_of_the_study_come_after_the_welcome_and_are_not_lost(news: Any, af
         studies = Studies(hub, news, row(State.OPEN), after)
         studies.loop = asyncio.get_running_loop()
         sockets = SiteSockets.__new__(SiteSockets)
-        sockets._store = cast(Any, SimpleNamespace(studies=studies))
+        sockets._store, sockets._identity = cast(Any, SimpleNamespace(studies=studies)), Identity.generate()
         connection = Connection(STUDY, "site0", recorder)
         await hub.register(connection)
-        await sockets._greet(connection)
+        await sockets._greet(connection, lambda said: said)
         return recorder.said
 
     assert [type(message) for message in asyncio.run(greeted())] == wanted

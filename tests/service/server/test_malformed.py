@@ -39,6 +39,7 @@ from consilience.service.contract import decode_contract
 from consilience.service.invitation import read_invitation
 from tests.service.helpers import Hand, bearer, closed_with, joined, new_study, serving
 
+OFFER = KeyOffer(bytes(16), bytes(32), bytes(32), bytes(64), b"study", bytes(32), b"")
 VALID = [
     Hello(bytes(32), bytes(32)),
     Proof(bytes(64), bytes(32)),
@@ -53,8 +54,8 @@ VALID = [
     TokenAsk(),
     Closing("finished", ""),
     KeyAsk(bytes(16)),
-    KeyOffer(bytes(16), bytes(32), bytes(32), bytes(64)),
-    KeySet(bytes(16), (KeyOffer(bytes(16), bytes(32), bytes(32), bytes(64)),)),
+    OFFER,
+    KeySet(bytes(16), (OFFER,)),
     Entered(bytes(16)),
     Answer(bytes(16), 1, bytes(32)),
     Refused("RefusalError", "no"),

@@ -22,7 +22,7 @@ from consilience.service.invitation import Invitation
 from consilience.service.server.hub import SocketLinks
 from consilience.service.settings import specs_of
 from consilience.service.store import State
-from consilience.settings import NetworkSettings
+from consilience.settings import Dropout, Isolation, NetworkSettings, SingleSite
 from tests.federation.transport.conformance import CLIENTS, MEMBERS, SCHEMA, CarriedConformance, federated, local
 from tests.service.helpers import SERVER, make_app
 
@@ -49,7 +49,8 @@ class Network:
     def transport(self, **terms: Any) -> Transport:
         """A study on these terms that all sites have consented to; nobody runs it but the test."""
         names = {"effects": "site_effects"}
-        settings = NetworkSettings(allow_joint=True, **{names.get(name, name): value for name, value in terms.items()})
+        given = {"min_cell": 1} | {names.get(name, name): value for name, value in terms.items()}
+        settings = NetworkSettings(allow_joint=True, **given)
         services = self.app.state.services
         studies = services.store.studies
         study = studies.create("ada", "trial", specs_of(SCHEMA), (tuple(SCHEMA),), settings)
@@ -90,6 +91,19 @@ class TestWebSocket(CarriedConformance):
 
     def make(self, **terms: Any) -> Transport:
         return self.place.transport(**terms)
+
+    @pytest.mark.parametrize("isolation", Isolation)
+    def test_rules_on_disclosure_give_the_bits_of_the_local_one(self, isolation: Isolation) -> None:
+        """And a new run, after a cut, finds the same statements."""
+        terms = {"min_cell": 5, "isolation": isolation, "single_site": SingleSite.REFUSE, "on_dropout": Dropout.STOP}
+        wanted = federated(local(**terms), **terms).test_all(max_given=1)
+        transport = self.make(**terms)
+        assert isinstance(transport, RemoteTransport)
+        test = federated(transport, **terms)
+        first = test.test("A", "B")
+        transport._links.cut("site1", "a test")
+        assert test.test_all(max_given=1).equals(wanted)
+        assert test.test("A", "B").p_value == first.p_value
 
     def test_a_connection_cut_in_the_middle_costs_a_run_and_no_bit(self) -> None:
         """The hub cuts a site off before each round; its agent comes back."""

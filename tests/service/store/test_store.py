@@ -15,7 +15,7 @@ import consilience as cs
 from consilience import errors
 from consilience.citest.result import CIResult, Direction
 from consilience.federation.site.half import SiteHalf
-from consilience.federation.transport import JournalEntry
+from consilience.federation.transport import Heard, JournalEntry
 from consilience.service.contract import Contract, Member
 from consilience.service.lock import lock_folder
 from consilience.service.server.hub import Hub
@@ -246,12 +246,12 @@ def test_a_database_that_is_locked_ends_no_study(tmp_path: Path, monkeypatch: py
     runner = Runner(store, Hub(), Bell(), metrics, 1)
     append, calls, kept = store.runs.append, [0], []
 
-    def locked(study: str, entry: JournalEntry) -> Any:
+    def locked(study: str, entry: JournalEntry, heard: Sequence[Heard]) -> Any:
         calls[0] += 1
         if calls[0] in (2, 3):
             kept.append(len(store.runs.journal(study)))
             raise sqlite3.OperationalError("database is locked")
-        return append(study, entry)
+        return append(study, entry, heard)
 
     store.runs.append = locked  # type: ignore[method-assign]
     runner._run(contract, RunLinks(participants))  # type: ignore[arg-type]
@@ -289,7 +289,7 @@ def test_a_server_that_stops_does_not_wait_for_its_database(tmp_path: Path) -> N
     contract, participants = begun(store)
     runner = Runner(store, Hub(), Bell(), Metrics(), 1)
 
-    def locked(_study: str, _entry: JournalEntry) -> Any:
+    def locked(_study: str, _entry: JournalEntry, _heard: Sequence[Heard]) -> Any:
         raise sqlite3.OperationalError("database is locked")
 
     store.runs.append = locked  # type: ignore[method-assign]

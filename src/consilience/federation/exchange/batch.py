@@ -167,8 +167,8 @@ class _Batch:
                 sets[tuple(v for v in sample if v != missing)] = None
         if sums.options.effects.common:
             sets |= {(name,): None for name in sums.numbers()}
-        new = tuple(s for s in sets if s not in sums.counts)
-        spreads = sums.numbers() if sums.exponents is None else ()
+        new = tuple(s for s in sets if s not in sums.counts and not sums.withheld(s))
+        spreads = sums.spread() if sums.exponents is None else ()
         if new or spreads:
             request = Survey(new, spreads)
             sums.take(request.read((yield self._asked(request)), sums.schema))
@@ -177,8 +177,8 @@ class _Batch:
         sums, limits = self.sums, self.sums.options.disclosure
         if not sums.options.effects.common or sums.locations is not None:
             return
-        known = tuple(n for n in sums.numbers() if sums.counts[n,][0] > 1 or limits.min_contributors == 1)
-        known = tuple(n for n in known if not limits.refusal(*sums.counts[n,]))
+        known = tuple(n for n in sums.numbers() if sums.counted((n,))[0] > 1 or limits.min_contributors == 1)
+        known = tuple(n for n in known if not sums.refusal((n,)))
         if not known:  # of the others nobody may learn where they lie, and no sum needs it
             sums.locations = {}
             return
@@ -190,10 +190,11 @@ class _Batch:
         sums, limits, always = self.sums, self.sums.options.disclosure, self.sums.options.always
         for question in self.questions:
             sample = tuple(sorted((*question.variables, *always)))
-            contributors, rows = sums.counts[sample]
-            if rows == 0:
+            contributors, rows = sums.counted(sample)
+            reason = sums.withheld(sample)
+            if not reason and rows == 0:
                 reason = f"no site has a row with values for {', '.join(question.variables)} together"
-            else:
+            elif not reason:
                 reason = limits.refusal(contributors, rows) or thin_levels(question, sums.schema, rows)
             if reason or limits.alone(contributors):
                 self.tests.append(_Test(question, sample, alone=not reason, reason=reason))
@@ -385,9 +386,10 @@ class _Batch:
 
     def _result(self, test: _Test) -> CIResult:
         question = test.question
-        contributors, n = self.sums.counts[test.sample]
+        contributors, n = self.sums.counted(test.sample)
         if test.alone:
-            return result(question, self.alone[question].directions(question, n), n, contributors, self.ready)
+            told = self.alone[question]
+            return replace(result(question, told.directions(question), n, contributors, self.ready), p_value=told.p_value)
         if not test.models:
             both = tuple(silent(r, p, test.reason) for r, p in ((question.y, question.x), (question.x, question.y)))
             return result(question, both, n, contributors, self.ready, test.reason)

@@ -65,5 +65,5 @@ def find_knots(curved: Sequence[str], scored: Sequence[str], sums: Sums, asked: 
 
 
 def _allowed(names: Iterable[str], known: Iterable[str], sums: Sums) -> tuple[str, ...]:
-    limits, counts, there = sums.options.disclosure, sums.counts, set(known)
-    return tuple(n for n in names if n not in there and not limits.refusal(*counts[n,]) and not limits.alone(counts[n,][0]))
+    limits, there = sums.options.disclosure, set(known)
+    return tuple(n for n in names if n not in there and not sums.refusal((n,)) and not limits.alone(sums.counts[n,][0]))

@@ -8,6 +8,7 @@ from consilience.citest.combine import fisher
 from consilience.citest.interface import Progress
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult
+from consilience.citest.rounding import ToldP
 from consilience.federation.exchange.batch import Exchange
 from consilience.federation.exchange.sums import Sums
 from consilience.protocol.local_tests import LocalTests
@@ -22,12 +23,14 @@ def fisher_batch(questions: Sequence[Question], sums: Sums, progress: Progress |
     A site may have the rows and still not be able to test, so that a sum would have fewer terms than rows suggest.
     """
     limits, options, schema = sums.options.disclosure, sums.options, sums.schema
-    new = tuple(dict.fromkeys(q.variables for q in questions if q.variables not in sums.counts))
+    reasons = {q: sums.withheld(q.variables) for q in questions}
+    new = tuple(dict.fromkeys(q.variables for q in questions if q.variables not in sums.counts and not reasons[q]))
     if new:
         survey = Survey(new)
         sums.counts |= survey.read((yield survey), schema).counts
     sums.runs += 1
-    reasons = {q: limits.refusal(*sums.counts[q.variables]) if sums.rows(q.variables) else "no site has rows for it" for q in questions}
+    open_ = [q for q in reasons if not reasons[q]]
+    reasons |= {q: limits.refusal(*sums.counts[q.variables]) if sums.rows(q.variables) else "no site has rows for it" for q in open_}
     able: dict[Question, tuple[int, int]] = {}
     asked = tuple(q for q in reasons if not reasons[q])
     if asked:
@@ -39,20 +42,26 @@ def fisher_batch(questions: Sequence[Question], sums: Sums, progress: Progress |
         tests = LocalTests(asked, options.ordinal, options.ridge, run=sums.runs, small_sample=options.small_sample)
         sums.combined |= {q: statistic for q, (statistic,) in tests.read((yield tests), schema).items()}
     allowed = set(asked)
-    results = [_result(q, reasons[q], able.get(q, (0, 0)), sums.combined[q] if q in allowed else None) for q in questions]
+    results = [
+        _result(q, reasons[q], able.get(q, (0, 0)), sums.combined[q] if q in allowed else None, rounded=limits.rounds_alone)
+        for q in questions
+    ]
     sums.finished |= dict(zip(questions, results, strict=True))
     if progress is not None:
         progress(len(questions), len(questions))
     return results
 
 
-def _result(question: Question, reason: str, able: tuple[int, int], statistic: float | None) -> CIResult:
+def _result(question: Question, reason: str, able: tuple[int, int], statistic: float | None, *, rounded: bool) -> CIResult:
     contributors, n = able
+    p = 1.0 if statistic is None else fisher(statistic, contributors)
+    if rounded and contributors == 1 and statistic is not None:  # the one site's own, as it told it: not a hair beside it
+        p = ToldP.of(-0.5 * statistic).p_value
     return CIResult(
         question.x,
         question.y,
         question.given,
-        1.0 if statistic is None else fisher(statistic, contributors),
+        p,
         n,
         contributors,
         rounds=3,

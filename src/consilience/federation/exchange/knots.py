@@ -6,6 +6,7 @@ import numpy as np
 
 from consilience.data.spline import LADDER, Knots
 from consilience.glm.kernel import Floats
+from consilience.protocol.guard import MOST_CELLS
 from consilience.protocol.place import Placed
 
 __all__ = ["coarse_edges", "fine_edges", "knots_from", "lie_apart", "n_cells"]
@@ -14,7 +15,7 @@ REACH = np.array([0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
 """Bounds of the first look at a variable, in spreads from the centre."""
 APART = 0.2
 """Where so many rows lie more than sixteen spreads from the sites' mean centre, sites have no range in common, or a unit is wrong."""
-MOST_CELLS, ROWS_PER_CELL = 96, 20
+ROWS_PER_CELL = 20
 """Cells of the second look: each holds so many rows on average, or twice ``min_rows`` where that is more."""
 TAIL = 2.0
 """How far beyond the outermost bound the last knots lie, in widths of the cell next to it."""

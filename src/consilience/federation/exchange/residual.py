@@ -20,7 +20,7 @@ import numpy as np
 
 from consilience.citest.interface import Progress
 from consilience.citest.question import Question
-from consilience.citest.result import CIResult, Direction
+from consilience.citest.result import CIResult, untold
 from consilience.data.basis import Expansion, roughness, widths
 from consilience.data.kinds import Kind
 from consilience.data.responses import Coded
@@ -113,8 +113,8 @@ class _Residuals:
             for missing in (None, question.x, question.y):
                 sets[tuple(v for v in everything if v != missing)] = None
         sets |= {(name,): None for name in (*self._curved(), *self._scored())}
-        new = tuple(s for s in sets if s not in sums.counts)
-        spreads = sums.numbers() if sums.exponents is None else ()
+        new = tuple(s for s in sets if s not in sums.counts and not sums.withheld(s))
+        spreads = sums.spread() if sums.exponents is None else ()
         if new or spreads:
             request = Survey(new, spreads)
             sums.take(request.read((yield self._asked(request)), sums.schema))
@@ -139,12 +139,17 @@ class _Residuals:
             for missing in (question.x, question.y):
                 same.join(question.variables, tuple(v for v in question.variables if v != missing))
         for question in self.questions:
-            contributors, rows = sums.counts[question.variables]
-            reason = limits.refusal(contributors, rows) or thin_levels(question, sums.schema, rows)
-            if rows == 0:
+            contributors, rows = sums.counted(question.variables)
+            withheld = sums.withheld(question.variables)
+            reason = withheld or limits.refusal(contributors, rows) or thin_levels(question, sums.schema, rows)
+            if rows == 0 and not withheld:
                 reason = f"no site has a row with values for {', '.join(question.variables)} together"
             if reason or limits.alone(contributors):
                 self.tests.append(_Test(question, alone=not reason, reason=reason))
+                continue
+            unplaced = self._unplaced(question)
+            if unplaced:
+                self.tests.append(_Test(question, reason=unplaced))
                 continue
             sample = alike[frozenset(question.given)].first(question.variables)
             expansion = self._expansion(question.given, rows)
@@ -156,6 +161,18 @@ class _Residuals:
                 continue
             basis = Basis(sample, expansion)
             self.tests.append(_Test(question, Mean(question.x, basis), Mean(question.y, basis)))
+
+    def _unplaced(self, question: Question) -> str:
+        """Why nobody can say where a variable lies that a smooth model or a score needs, or the empty string.
+
+        Under strict isolation a sum over a set of variables may be made where one over a part of it is not.
+        """
+        found, schema = self.sums.residual, self.sums.schema
+        curved = question.variables if self.sums.options.features else question.given
+        names = [n for n in curved if not schema[n].kind.is_discrete and n not in found.knots]
+        names += [n for n in (question.x, question.y) if schema[n].kind is Kind.ORDINAL and n not in found.scores]
+        why = next((reason for n in names if (reason := self.sums.withheld((n,)))), "")
+        return f"a smooth model needs to know where {names[0]} lies, which it is not told: {why}" if why else ""
 
     def _expansion(self, given: tuple[str, ...], rows: int) -> Expansion | None:
         """The richest columns that the rows can bear; none if they cannot bear any."""
@@ -314,7 +331,7 @@ class _Residuals:
 
     def _result(self, test: _Test) -> CIResult:
         question, found = test.question, self.sums.residual
-        contributors, n = self.sums.counts[question.variables]
+        contributors, n = self.sums.counted(question.variables)
         if test.alone:
             return _alone(question, *found.alone[question], n, contributors)
         if question in found.products:
@@ -327,9 +344,8 @@ def _alone(question: Question, answer: AloneResidual, rounds: int, n: int, contr
     df = round(answer.df)
     if df == 0:
         return silent_result(question, "the one site that measures these variables cannot tell from its rows", n, contributors, rounds)
-    p = math.exp(-answer.minus_log_p)
-    only = Direction(question.y, question.x, answer.statistic, df, p, math.nan, math.nan, symmetric=True)
-    return CIResult(question.x, question.y, question.given, p, n, contributors, rounds, directions=(only,))
+    only = untold(question.y, question.x, df, symmetric=True)
+    return CIResult(question.x, question.y, question.given, answer.p_value, n, contributors, rounds, directions=(only,))
 
 
 def _matrix(values: Floats) -> bytes:

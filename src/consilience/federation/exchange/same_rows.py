@@ -30,7 +30,7 @@ class SameRows:
 
     def join(self, large: tuple[str, ...], small: tuple[str, ...]) -> None:
         """Join the two if they have the same rows; of sets that are joined, the smallest stands for all."""
-        if not small or self.sums.rows(large) != self.sums.rows(small):
+        if not small or not {large, small} <= self.sums.counts.keys() or self.sums.rows(large) != self.sums.rows(small):
             return
         low, high = sorted((self.first(large), self.first(small)), key=lambda s: (len(s), s))
         self.to[high] = low

@@ -15,6 +15,7 @@ from consilience.citest.question import Question
 from consilience.citest.result import CIResult
 from consilience.data.design import ModelSpec
 from consilience.data.schema import Schema
+from consilience.disclosure.census import Census
 from consilience.federation.exchange.residual_sums import ResidualSums
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import Ordinal, SiteEffects
@@ -63,7 +64,8 @@ class Sums:
     ``starts`` where a model's next fit begins, ``freedom`` the rank that each predictor adds to a model's information, ``refined`` the
     models whose residuals were summed, ``combined`` Σ -2 log p of Fisher's method, ``finished`` the results that are there, ``residual``
     what tests of residuals have learnt, ``checked`` whether models hold, ``slopes`` those of fits in steps.
-    ``rank_of`` replaces ``freedom`` where all rows are at hand.
+    ``rank_of`` replaces ``freedom`` where all rows are at hand. ``census`` is what sites state of themselves, where a study has rules that
+    rest on it.
     """
 
     schema: Schema
@@ -84,6 +86,7 @@ class Sums:
     residual: ResidualSums = field(default_factory=ResidualSums)
     checked: dict[ModelSpec, Diagnostics] = field(default_factory=dict)
     slopes: dict[ModelSpec, Slopes] = field(default_factory=dict)
+    census: Census | None = None
 
     def without_a_site(self) -> Sums:
         """For the sites that are left when one has gone: sums are asked for anew, where fits stood they go on.
@@ -109,6 +112,23 @@ class Sums:
     def numbers(self) -> tuple[str, ...]:
         """The variables of the schema that are numbers: continuous ones and counts."""
         return tuple(name for name, variable in self.schema.items() if not variable.kind.is_discrete)
+
+    def spread(self) -> tuple[str, ...]:
+        """The numbers whose spreads may be asked for: all of them, but for those that too few sites state they contribute."""
+        least = self.options.disclosure.min_contributors
+        return tuple(n for n in self.numbers() if self.census is None or len(self.census.contributors((n,))) >= least)
+
+    def withheld(self, variables: tuple[str, ...]) -> str:
+        """Why no sum is made over a variable set, not even of its rows, whatever its counts; or the empty string."""
+        return "" if self.census is None else self.census.refusal(variables)
+
+    def counted(self, variables: tuple[str, ...]) -> tuple[int, int]:
+        """Contributors and rows of a variable set; zeros if it must not be surveyed."""
+        return self.counts.get(variables, (0, 0))
+
+    def refusal(self, variables: tuple[str, ...]) -> str:
+        """Why no sum is made over a variable set that is withheld or was surveyed, or the empty string."""
+        return self.withheld(variables) or self.options.disclosure.refusal(*self.counts[variables])
 
     def rows(self, variables: tuple[str, ...]) -> int:
         """Rows complete on ``variables``, over all sites that hold them (which must have been surveyed)."""

@@ -21,6 +21,7 @@ from consilience.data.kinds import Kind, level_label
 from consilience.data.schema import Declaration, Schema
 from consilience.data.sources import Loaded, Reading, load
 from consilience.data.table import Table
+from consilience.disclosure.shield import Shielded, shield
 from consilience.errors import StudyError
 from consilience.federation.site.half import SiteHalf
 from consilience.federation.site.ledger import Ledger
@@ -68,7 +69,8 @@ class Client:
     identity
         The site's long-term key, which others pin. By default a new one.
     min_cell
-        Levels with fewer rows than this are called rare.
+        Levels with fewer rows than this are called rare; over a network, no count of a level below it can be worked out, whatever the
+        study's own ``min_cell`` is.
     rare_levels
         ``"warn"`` shows rare levels in :attr:`variables`; ``"refuse"`` makes them an error.
 
@@ -336,6 +338,7 @@ class Client:
         history: History | None = None,
         ledger: Ledger | None = None,
         state: SiteState | None = None,
+        contract: bytes = b"",
     ) -> SiteHalf:
         """Take part in a study. The data are encoded over its schema; columns outside it are left alone.
 
@@ -353,6 +356,8 @@ class Client:
             Records that outlive the process; by default they are the client's own.
         state
             Where the site stands if it is reached over a network; in process it has consented by joining.
+        contract
+            The digest of what the owner agreed to, which this site's keys are bound to; by default that of terms and variables.
 
         Returns
         -------
@@ -374,7 +379,58 @@ class Client:
                 way = Remedy(Step.KIND, name, schema[name].kind.value)
                 raise error_of(KindConflictError, Finding("kind-conflict", Grade.REFUSED, words, (name,), (self.name,), (way,)))
         record = self.record if ledger is None else ledger
-        return SiteHalf(self.name, self._encoded(schema, terms.cluster), terms, self.identity, record, study, members, history, state)
+        agreed = (terms, self.identity, record, study, members, history, state)
+        return SiteHalf(self.name, self._encoded(schema, terms.cluster), *agreed, contract=contract, min_cell=self.least_cell(terms))
+
+    def least_cell(self, terms: Terms) -> int:
+        """The least level count at this site: the study's or, over a network, its owner's own, whichever is more.
+
+        In one program the study's rule is the only one: all rows are in one memory.
+
+        Parameters
+        ----------
+        terms
+            Those of the study.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> client = Client("muenster", pl.DataFrame({"age": [61.5, 70.1]}), min_cell=7)
+        >>> client.least_cell(Terms(network=True, min_cell=5)), client.least_cell(Terms(min_cell=5))
+        (7, 5)
+        """
+        return max(terms.min_cell, self.min_cell if terms.network else 1)
+
+    def shielded(self, schema: Schema, terms: Terms) -> Shielded:
+        """What of this site's table would take part in a study: the same as after :meth:`join`, for its owner to see before.
+
+        Parameters
+        ----------
+        schema
+            The study's variables.
+        terms
+            What the site would hold every request against.
+
+        Returns
+        -------
+        Shielded
+
+        Raises
+        ------
+        SchemaError
+            A value does not fit the schema.
+
+        Examples
+        --------
+        >>> client = Client("muenster", pl.DataFrame({"age": [61.5, 70.1] * 10, "sex": [0] * 18 + [1] * 2}))
+        >>> found = client.shielded(Schema({"age": "continuous", "sex": "binary"}), Terms(min_cell=5))
+        >>> found.rows_before, found.rows_left_out
+        (20, 2)
+        """
+        return shield(self._encoded(schema, terms.cluster), terms, self.least_cell(terms))
 
     def _encoded(self, schema: Schema, cluster: str | None) -> Table:
         """The data over a schema; those of the last study, while it lives, if it had the same one and the same clusters."""

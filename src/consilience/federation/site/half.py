@@ -4,28 +4,61 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 
+import msgspec
 import numpy as np
 
+from consilience.data.schema import Schema
 from consilience.data.table import Table
+from consilience.disclosure.census import Census, apply
+from consilience.disclosure.errors import StatementError
+from consilience.disclosure.shield import shield
+from consilience.disclosure.statement import Statement, decode_statement
 from consilience.errors import ConsilienceError
 from consilience.federation.site.ledger import Ledger
 from consilience.federation.site.own_tests import desk_for
 from consilience.glm.kernel import Floats
 from consilience.protocol import framing
-from consilience.protocol.errors import FalseCountsError, WrongRosterError
+from consilience.protocol.desk import Desk
+from consilience.protocol.errors import ChangedStatementError, FalseCountsError, OutsideSchemaError, WrongRosterError
 from consilience.protocol.guard import Guard
-from consilience.protocol.history import Closed, History, Present
+from consilience.protocol.history import Closed, History, Present, Stated
 from consilience.protocol.messages import Answer, Entered, KeyAsk, KeyOffer, KeySet, Round, RoundRequest, RunMessage
 from consilience.protocol.states import SiteState, Standing
 from consilience.protocol.units import misfit
-from consilience.secagg import Identity, Roster, RoundBook, RunKey, SignedKey, encode, mask, pair_secret
-from consilience.secagg.errors import RingRangeError
+from consilience.secagg import (
+    Binding,
+    Identity,
+    Roster,
+    RoundBook,
+    RunKey,
+    SignedKey,
+    encode,
+    fingerprint_text,
+    mask,
+    pair_secret,
+)
+from consilience.secagg.context import pack
+from consilience.secagg.errors import BadSignatureError, RingRangeError
 from consilience.settings.choices import Dropout
 from consilience.settings.terms import Terms
 
-__all__ = ["SiteHalf"]
+__all__ = ["SiteHalf", "terms_digest"]
+
+_TERMS = b"consilience/terms/1"
+
+
+def terms_digest(terms: Terms, schema: Schema) -> bytes:
+    """What stands for a contract's digest where there is none, in one program: of the terms and of the study's variables.
+
+    >>> schema = Schema({"A": "continuous"})
+    >>> terms_digest(Terms(), schema) == terms_digest(Terms(min_rows=11), schema)
+    False
+    """
+    variables = [(v.name, v.kind, [str(level) for level in v.levels], v.unit, v.range) for v in schema.values()]
+    return sha256(pack(_TERMS, msgspec.msgpack.encode(terms), msgspec.msgpack.encode(variables))).digest()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,6 +81,11 @@ class SiteHalf:
     """What a study's server talks to, instead of to the client itself. ``members`` are the fingerprints that the owner has agreed to.
 
     :meth:`offer` and :meth:`enter` begin a run: a fresh key, then the keys of all others. :meth:`answer` is one round.
+
+    ``contract`` is the digest of what the owner agreed to, which every key is bound to; by default that of terms and variables.
+    ``min_cell`` is the least level count of this site, the study's or its owner's own, whichever is more. The table is shielded before
+    anything else is done with it, and what answers is decided when all sites have stated what they contribute: see
+    :mod:`consilience.disclosure`.
     """
 
     def __init__(
@@ -61,13 +99,20 @@ class SiteHalf:
         members: Iterable[bytes],
         history: History | None = None,
         state: SiteState | None = None,
+        *,
+        contract: bytes = b"",
+        min_cell: int = 1,
     ) -> None:
         self.name, self.terms, self.study = name, terms, study
         self.identity, self.ledger = identity, ledger
         self.members = frozenset(members)
-        self._desk = desk_for(table)
+        self._binding = Binding(study.encode(), contract or terms_digest(terms, table.schema))
+        self.min_cell = max(min_cell, terms.min_cell)
+        self.shielded = shield(table, terms, self.min_cell)
+        self._statement = self.shielded.statement.encoded() if terms.shielded else b""
+        self._desk: Desk | None = None
         self._history = History() if history is None else history
-        self._guard = Guard(table, terms, self._history)
+        self._guard = Guard(self.shielded.table, terms, self._history)
         if state is None:  # in process: whoever joins has consented
             state = SiteState(Standing.CLOSED if self._history.closed else Standing.CONSENTED, repr(name))
         self._state = state
@@ -89,8 +134,7 @@ class SiteHalf:
     def respond(self, message: RunMessage) -> KeyOffer | Entered | Answer:
         """What the site answers to a message of a run, over a network. What it refuses is raised."""
         if isinstance(message, KeyAsk):
-            key = self.offer(message.run)
-            return KeyOffer(key.run_id, key.identity, key.x25519, key.signature)
+            return KeyOffer.of(self.offer(message.run))
         if isinstance(message, KeySet):
             self.enter(message.run, [offer.signed() for offer in message.keys])
             return Entered(message.run)
@@ -104,13 +148,32 @@ class SiteHalf:
             self._state.check(KeyAsk)
             if run in self._runs:
                 raise WrongRosterError("A run's id may be used once; begin a run with a new one.")
+            self._holds_what_it_held()
         except ConsilienceError as error:
             self._write(run, 0, "a key for a run", 0, 0, 0, error)
             raise
         self._runs.add(run)
-        self._key, self._run = RunKey.generate(self.identity, run), None  # of an old run nothing is answered any more
+        if self._statement:  # on disk before it leaves
+            self._write(run, 0, f"in the open, to all sites: {_said(self.shielded.statement)}", 0, len(self._statement), 0)
+        # of an old run nothing is answered any more
+        self._key, self._run = RunKey.generate(self.identity, run, self._binding, self._statement), None
         self._state.moves(KeyAsk)
         return self._key.signed
+
+    def _holds_what_it_held(self) -> None:
+        """Where there are rules on disclosure: the same rows in a whole study, since sums before and after would differ by the others."""
+        if not self.terms.shielded:
+            return
+        stated, held = self._history.stated.get(self.fingerprint, self._statement), self._history.held
+        if stated != self._statement or (held and held != self._held):
+            raise ChangedStatementError(
+                "The table of this site is not what it was when the study began: sums that were made of it would differ from those that "
+                "are made now by the rows that have changed. Use the same table, or take part in a new study."
+            )
+
+    @cached_property
+    def _held(self) -> bytes:
+        return self.shielded.digest()
 
     def enter(self, run: bytes, keys: Iterable[SignedKey]) -> None:
         """Take the keys of all sites of a run, this one's included, and derive a secret with each other.
@@ -131,6 +194,8 @@ class SiteHalf:
             raise WrongRosterError(f"{self.name!r} has no key in this run; ask it for one first.")
         self._check_members(present)
         own = self._key
+        if any(key != own.signed for key in keys if key.fingerprint == self.fingerprint):
+            raise BadSignatureError("The key that this site offered, and what it stated with it, came back changed. Nothing is sent.")
         if self.terms.network and (len(present) < 2 or not self.terms.masking):
             raise WrongRosterError(
                 f"Over a network every answer is masked, which needs at least 2 sites; got a run with {len(present)}. Nothing is sent."
@@ -139,11 +204,41 @@ class SiteHalf:
         secrets = {key.fingerprint: pair_secret(own, key, run, self.members) for key in others}
         # a study of one site has nobody to mask with: only counts and statistics of its own tests leave it
         roster = Roster(run, [key.fingerprint for key in keys]) if len(keys) > 1 or len(self.members) > 1 else None
+        census = self._census(keys)  # the keys have been verified: what they state is their owners' word
         if present != self._history.present:
             self._history.take(Present(tuple(sorted(present))))
+        if self._desk is None:
+            answering = self.shielded.table if census is None else apply(self.shielded, census, self.fingerprint)
+            # over a network always: how many sites are able to do a test, the server counts, and nobody can check it
+            self._desk = desk_for(answering, rounds_own=self.terms.network or self.terms.disclosure.rounds_alone)
         self._run = _Run(run, present, roster, secrets, RoundBook(run))
-        self._guard.new_run(present)
+        self._guard.new_run(present, self._desk.table, census)
         self._state.moves(KeySet)
+
+    def _census(self, keys: list[SignedKey]) -> Census | None:
+        """What the sites of a run state of themselves, which must be what they stated before. None where there are no such rules."""
+        if not self.terms.shielded:
+            return None
+        known, new = self._history.stated, dict[bytes, bytes]()
+        for key in keys:
+            before = known.get(key.fingerprint)
+            if before is None:
+                new[key.fingerprint] = key.statement
+            elif before != key.statement:
+                raise ChangedStatementError(
+                    f"A site states once in a study what it contributes; {fingerprint_text(key.fingerprint)} has stated something else "
+                    f"before. Nothing is sent: the difference could be single rows of it. Start a new study."
+                )
+        schema, stated = self.shielded.table.schema, dict[bytes, Statement]()
+        for key in keys:
+            try:
+                stated[key.fingerprint] = decode_statement(key.statement, schema)
+            except StatementError as error:  # another site's: no reason to end this one's connection
+                raise OutsideSchemaError(f"{error} It came from {fingerprint_text(key.fingerprint)}; nothing is sent.") from None
+        census = Census(stated, self.terms, schema)
+        if new:  # on disk before anything rests on it
+            self._history.take(Stated(tuple(new), tuple(new.values()), self._held))
+        return census
 
     def _check_members(self, present: frozenset[bytes]) -> None:
         if not present <= self.members:
@@ -167,23 +262,37 @@ class SiteHalf:
         what = request.body.words()
         try:
             run = self._check(request)
+        except ConsilienceError as error:
+            self._write(request.run, request.round, what, 0, 0, others, error)
+            if isinstance(error, FalseCountsError):  # the one check that looks at this site's rows
+                self._close()
+            raise
+        try:
             vector = self._compute(request, run)
             reply = self._hide(vector, run, request)
-        except ConsilienceError as error:
-            cause = misfit(self._desk.table, getattr(request.body, "exponents", {})) if isinstance(error, RingRangeError) else None
-            written = error if cause is None else RingRangeError(f"{error} {cause.kept}".rstrip())
+        except MemoryError:  # for want of room here, not for what the data say
+            raise
+        except Exception as error:
+            # All that could be said without the data was said by the checks. What fails after them (a number that does not fit the ring, a
+            # level that a model leaves out, a defect) depends on the data: asked often enough, the refusals would give them away. So the
+            # first is the last word; and the value itself stays here, in the ledger of one program. A ledger of a network is handed over
+            # for an audit.
+            cause = misfit(self._guard.table, getattr(request.body, "exponents", {})) if isinstance(error, RingRangeError) else None
+            kept = cause and (cause.told if self.terms.network else f"{error} {cause.kept}".rstrip())
+            written = error if kept is None else RingRangeError(kept)
             self._write(request.run, request.round, what, 0, 0, others, written)
-            # Whether a number fits or counts can be true depends on the data: asked often enough, the answers would give them
-            # away. So the first such refusal is the last word; and the value itself stays here, in the ledger.
-            if isinstance(error, RingRangeError | FalseCountsError):
-                self._history.take(Closed())
-                self._state.moves(Round, Standing.CLOSED)
+            self._close()
             if cause is not None:
                 raise RingRangeError(cause.told) from None
             raise
-        size = len(reply) if isinstance(reply, bytes) else reply.nbytes
-        self._write(request.run, request.round, what, len(vector), size, others)
+        left = reply if isinstance(reply, bytes) else reply.tobytes()
+        self._write(request.run, request.round, what, len(vector), len(left), others, digest=sha256(left).hexdigest())
         return reply
+
+    def _close(self) -> None:
+        """Answer nothing more in this study; on disk before the refusal leaves."""
+        self._history.take(Closed())
+        self._state.moves(Round, Standing.CLOSED)
 
     def _check(self, request: RoundRequest) -> _Run:
         self._state.check(Round)
@@ -201,6 +310,7 @@ class SiteHalf:
     def _compute(self, request: RoundRequest, run: _Run) -> Floats:
         """The numbers. The last request, asked again because its round was lost, has the same answer to the last bit."""
         asked = sha256(framing.encode(request.body) + b"".join(sorted(run.members))).digest()
+        assert self._desk is not None
         if asked != self._last[0]:
             self._last = (asked, self._desk.answer(request.body, sorted(run.members).index(self.fingerprint)))
         return self._last[1]
@@ -215,7 +325,26 @@ class SiteHalf:
         return mask(ring, self.fingerprint, run.secrets, request.round, run.roster, asked).to_bytes()
 
     def _write(
-        self, run: bytes, number: int, what: str, numbers: int, n_bytes: int, masked_with: int, error: Exception | None = None
+        self,
+        run: bytes,
+        number: int,
+        what: str,
+        numbers: int,
+        n_bytes: int,
+        masked_with: int,
+        error: Exception | None = None,
+        digest: str = "",
     ) -> None:
         refused = f"{type(error).__name__}: {error}" if error is not None else ""
-        self.ledger.add(self.study, run.hex()[:8], number, what, numbers, n_bytes, masked_with=masked_with, refused=refused)
+        self.ledger.add(self.study, run.hex()[:8], number, what, numbers, n_bytes, masked_with=masked_with, refused=refused, digest=digest)
+
+
+def _said(statement: Statement) -> str:
+    """A statement in words, for the ledger.
+
+    >>> _said(Statement(("A", "B"), True, 10))
+    'that this site contributes A, B, has a value of each in every row, and has 10 rows or more'
+    """
+    gaps = "has a value of each in every row" if statement.whole else "lacks some values"
+    what = ", ".join(statement.variables) or "nothing"
+    return f"that this site contributes {what}, {gaps}, and has {statement.rows} rows or more"

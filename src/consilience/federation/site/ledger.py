@@ -15,7 +15,10 @@ __all__ = ["Ledger", "LedgerLine", "printable"]
 
 @dataclass(frozen=True, slots=True)
 class LedgerLine:
-    """One line: what was asked, what was sent (``numbers`` and ``bytes``; zero if refused), and with whom it was masked."""
+    """One line: what was asked, what was sent (``numbers`` and ``bytes``; zero if refused), and with whom it was masked.
+
+    ``digest`` is the SHA-256 of what left, in hexadecimal; empty if nothing did, or if a former version wrote the line.
+    """
 
     time: str
     study: str
@@ -26,6 +29,7 @@ class LedgerLine:
     bytes: int
     masked_with: int
     refused: str = ""
+    digest: str = ""
 
 
 def _now() -> datetime:
@@ -46,11 +50,23 @@ class Ledger:
         self._entries: list[LedgerLine] = []
         self._clock = clock
 
-    def add(self, study: str, run: str, number: int, what: str, numbers: int, n_bytes: int, *, masked_with: int, refused: str = "") -> None:
+    def add(
+        self,
+        study: str,
+        run: str,
+        number: int,
+        what: str,
+        numbers: int,
+        n_bytes: int,
+        *,
+        masked_with: int,
+        refused: str = "",
+        digest: str = "",
+    ) -> None:
         """Append one line. Names in it may be anybody's: what is not printable is escaped."""
         time = self._clock().isoformat(timespec="milliseconds")
         number = min(max(number, 0), 2**64 - 1)
-        entry = LedgerLine(time, study, run, number, printable(what), numbers, n_bytes, masked_with, printable(refused))
+        entry = LedgerLine(time, study, run, number, printable(what), numbers, n_bytes, masked_with, printable(refused), digest)
         self.keep(entry)
         self._entries.append(entry)
 
@@ -65,7 +81,7 @@ class Ledger:
     def frame(self) -> pl.DataFrame:
         """The lines as a table, with running totals of what left the site."""
         schema = {"time": pl.String, "study": pl.String, "run": pl.String, "round": pl.UInt64, "what": pl.String, "numbers": pl.Int64}
-        schema |= {"bytes": pl.Int64, "masked_with": pl.Int64, "refused": pl.String}
+        schema |= {"bytes": pl.Int64, "masked_with": pl.Int64, "refused": pl.String, "digest": pl.String}
         lines = pl.DataFrame([asdict(entry) for entry in self._entries], schema=schema)
         return lines.with_columns(total_numbers=pl.col("numbers").cum_sum(), total_bytes=pl.col("bytes").cum_sum())
 

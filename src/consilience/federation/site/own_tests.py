@@ -16,8 +16,8 @@ from consilience.protocol.desk import Desk, Smoothing
 __all__ = ["desk_for"]
 
 
-def desk_for(table: Table) -> Desk:
-    """A site's desk over its encoded table.
+def desk_for(table: Table, *, rounds_own: bool = False) -> Desk:
+    """A site's desk over its encoded table. ``rounds_own``: a sum of p-values may turn out to be this site's own.
 
     >>> import polars as pl
     >>> from consilience.data.schema import Schema
@@ -38,4 +38,4 @@ def desk_for(table: Table) -> Desk:
         known = ResidualSums(dict(coded.knots), dict(coded.scores))
         return drive(residual_batch(questions, Sums(table.schema, options, residual=known)), desk_for(table).answer)
 
-    return Desk(table, own_tests, own_residuals)
+    return Desk(table, own_tests, own_residuals, rounds_own=rounds_own)

@@ -8,12 +8,13 @@ journal  any transport, with every sum written down before it is used, so that a
 ======== ==================================================================================================
 """
 
-from consilience.federation.transport.base import Transport
+from consilience.federation.transport.base import Stated, Transport
 from consilience.federation.transport.journal import Journal, JournalEntry, Journalled, ListJournal
 from consilience.federation.transport.local import LocalTransport
-from consilience.federation.transport.remote import Links, Lost, RemoteTransport
+from consilience.federation.transport.remote import Heard, Links, Lost, RemoteTransport
 
 __all__ = [
+    "Heard",
     "Journal",
     "JournalEntry",
     "Journalled",
@@ -22,5 +23,6 @@ __all__ = [
     "LocalTransport",
     "Lost",
     "RemoteTransport",
+    "Stated",
     "Transport",
 ]

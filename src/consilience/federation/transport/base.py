@@ -8,12 +8,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from consilience.glm.kernel import Floats
 from consilience.protocol.catalogue import AnyRequest
 from consilience.protocol.messages import Announced
 
-__all__ = ["Transport"]
+__all__ = ["Stated", "Transport"]
+
+
+class Stated(NamedTuple):
+    """What a site states of itself, signed with its key for a run: its name, its fingerprint, its statement as bytes."""
+
+    name: str
+    site: bytes
+    statement: bytes
 
 
 class Transport(ABC):
@@ -28,7 +37,8 @@ class Transport(ABC):
     and the study cannot go on with the same request. What came over a connection and is not in order is a ``ProtocolError``. Any other
     exception is a defect. After an error no answer to the lost round is outstanding: it cannot be mistaken for one to the next.
 
-    **Runs.** Keys are exchanged when the first request is asked, and again whenever the set of sites changes or a connection was lost.
+    **Runs.** Keys are exchanged when the first request is asked or the sites' statements are, which travel with the keys and cost no round,
+    and again whenever the set of sites changes or a connection was lost.
     Within a run the numbers of rounds increase, and each announced count is told once; a new run tells them anew. The same request asked
     again after a loss gets the same sum to the last bit, under other masks.
 
@@ -73,6 +83,21 @@ class Transport(ABC):
         ProtocolError
             What a site sent is not in order.
         """
+
+    def statements(self) -> tuple[Stated, ...]:
+        """What each of :attr:`names` states of itself; keys are exchanged first if no run is under way. The same in a whole study.
+
+        Returns
+        -------
+        tuple of Stated
+            None at all from a transport that has no statements, where a study has no rules that need them.
+
+        Raises
+        ------
+        ClientGoneError
+            A site is not there.
+        """
+        return ()
 
     @abstractmethod
     def drop(self, client: str) -> None:

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from consilience.federation.errors import ClientGoneError, JournalError
-from consilience.federation.transport.base import Transport
+from consilience.federation.transport.base import Stated, Transport
 from consilience.glm.kernel import Floats
 from consilience.protocol import framing
 from consilience.protocol.catalogue import AnyRequest
@@ -26,12 +26,16 @@ __all__ = ["Journal", "JournalEntry", "Journalled", "ListJournal"]
 
 
 class JournalEntry(msgspec.Struct, frozen=True, array_like=True):
-    """One round: the digest of what was asked, the sum (little-endian doubles), or the name of the site that was ``gone``."""
+    """One round: the digest of what was asked, the sum (little-endian doubles), or the name of the site that was ``gone``.
+
+    The first one also has what the sites stated of themselves before it, where the study has rules that rest on it.
+    """
 
     request: bytes
     total: bytes
     size: int
     gone: str = ""
+    statements: tuple[Stated, ...] = ()
 
 
 class Journal(ABC):
@@ -76,6 +80,8 @@ class Journalled(Transport):
     def __init__(self, inner: Transport, journal: Journal) -> None:
         self._inner, self._journal = inner, journal
         self._past = deque(journal.entries())
+        self._stated = self._past[0].statements if self._past else None
+        self._begun = bool(self._past)
         self._replayed_rounds = self._replayed_bytes = 0
         self.sums = self.numbers = 0
 
@@ -98,6 +104,13 @@ class Journalled(Transport):
         """Go on without a site."""
         self._inner.drop(client)
 
+    def statements(self) -> tuple[Stated, ...]:
+        """What the sites that are left stated of themselves: from the journal, once a round stands in it. They state it once in a study."""
+        if self._stated is None:
+            self._stated = self._inner.statements()
+        left = set(self.names)
+        return tuple(stated for stated in self._stated if stated.name in left)
+
     def ask(self, request: AnyRequest, announced: Sequence[Announced]) -> Floats:
         """The sum from the journal, or one round, written down."""
         # Sums are written down, not the state of the fits: a fit is a function of its sums, and its state has many parts that would all
@@ -111,12 +124,19 @@ class Journalled(Transport):
         try:
             total = self._inner.ask(request, announced)
         except ClientGoneError as error:
-            self._journal.append(JournalEntry(digest, b"", self._inner.bytes - before, error.client))
+            self._write(JournalEntry(digest, b"", self._inner.bytes - before, error.client))
             raise
         plain = np.ascontiguousarray(total, dtype="<f8").tobytes()
-        self._journal.append(JournalEntry(digest, plain, self._inner.bytes - before))
+        self._write(JournalEntry(digest, plain, self._inner.bytes - before))
         self._count(len(total))
         return total
+
+    def _write(self, entry: JournalEntry) -> None:
+        """Add an entry. Statements are part of the first: what comes later rests on them, and nothing comes before it."""
+        if not self._begun and self._stated:
+            entry = msgspec.structs.replace(entry, statements=self._stated)
+        self._begun = True
+        self._journal.append(entry)
 
     def _count(self, numbers: int) -> None:
         self.sums += 1

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from consilience.federation.site.half import SiteHalf
-from consilience.federation.transport.base import Transport
+from consilience.federation.transport.base import Stated, Transport
 from consilience.glm.kernel import Floats
 from consilience.protocol import framing
 from consilience.protocol.catalogue import AnyRequest
@@ -26,6 +26,7 @@ class LocalTransport(Transport):
         self._run: tuple[bytes, bytes] | None = None  # id and digest of the roster
         self._next_round = 0
         self._told: set[tuple[str, ...]] = set()
+        self._stated: tuple[Stated, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -36,6 +37,12 @@ class LocalTransport(Transport):
         """Go on without a site, under fresh keys."""
         self._sites = [site for site in self._sites if site.name != client]
         self._run = None
+
+    def statements(self) -> tuple[Stated, ...]:
+        """What the sites state of themselves."""
+        if self._run is None:
+            self._open_run()
+        return self._stated
 
     def ask(self, request: AnyRequest, announced: Sequence[Announced]) -> Floats:
         """One round, the sites one after the other."""
@@ -60,6 +67,7 @@ class LocalTransport(Transport):
         keys = [site.offer(run) for site in self._sites]
         for site in self._sites:
             site.enter(run, keys)
+        self._stated = tuple(Stated(site.name, key.fingerprint, key.statement) for site, key in zip(self._sites, keys, strict=True))
         digest = Roster(run, [key.fingerprint for key in keys]).digest if len(keys) > 1 else b""
         self._run, self._next_round, self._told = (run, digest), 0, set()
         return self._run

@@ -9,11 +9,13 @@ from __future__ import annotations
 import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
+from typing import NamedTuple
 
 from consilience.data.schema import Schema
 from consilience.errors import ProtocolError
 from consilience.federation.errors import ClientGoneError
-from consilience.federation.transport.base import Transport
+from consilience.federation.transport.base import Stated, Transport
 from consilience.glm.kernel import Floats
 from consilience.protocol import framing
 from consilience.protocol.catalogue import AnyRequest
@@ -32,9 +34,10 @@ from consilience.protocol.messages import (
 )
 from consilience.protocol.states import replies_to
 from consilience.secagg import RingVector, Roster, SignedKey, decode, fingerprint_text, total
+from consilience.secagg.context import MAX_STATEMENT_BYTES
 from consilience.secagg.ring import WORD_BYTES
 
-__all__ = ["Links", "Lost", "RemoteTransport"]
+__all__ = ["Heard", "Links", "Lost", "RemoteTransport"]
 
 MOST_ATTEMPTS = 5
 """How often one round may lose a site that comes back: a request that ends its process must not be sent for ever."""
@@ -69,22 +72,41 @@ class Links(ABC):
         """End a connection: what came over it was not in order."""
 
 
+class Heard(NamedTuple):
+    """What came back from a site: how many bytes in which round, with their digest; or which refusal. Not the answer itself."""
+
+    site: str
+    run: str
+    round: int
+    size: int
+    digest: bytes
+    refused: str = ""
+
+
 class RemoteTransport(Transport):
     """The sites ``members`` (name and fingerprint) over ``links``.
 
     A site whose connection ends is waited for. When all are back, a new run begins under fresh keys with the same sites, and the same
-    question is asked again; ``ClientGoneError`` is for a site that does not come back. ``begun`` is told of every run that begins.
+    question is asked again; ``ClientGoneError`` is for a site that does not come back. ``begun`` is told of every run that begins,
+    ``heard`` of every answer and refusal, whatever becomes of its round.
     """
 
     def __init__(
-        self, links: Links, members: Mapping[str, bytes], schema: Schema, begun: Callable[[bytes, Sequence[str]], None] | None = None
+        self,
+        links: Links,
+        members: Mapping[str, bytes],
+        schema: Schema,
+        begun: Callable[[bytes, Sequence[str]], None] | None = None,
+        heard: Callable[[Heard], None] | None = None,
     ) -> None:
         self._links, self._schema = links, schema
         self._members = dict(sorted(members.items()))
         self._run: tuple[bytes, bytes] | None = None
         self._next_round = 0
         self._told: set[tuple[str, ...]] = set()
+        self._stated: tuple[Stated, ...] = ()
         self._begun = begun or (lambda _run, _names: None)
+        self._heard = heard or (lambda _heard: None)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -95,6 +117,15 @@ class RemoteTransport(Transport):
         """Go on without a site, under fresh keys."""
         del self._members[client]
         self._run = None
+
+    def statements(self) -> tuple[Stated, ...]:
+        """What the sites state of themselves."""
+        lost = ""
+        for _ in range(MOST_ATTEMPTS):
+            lost = "" if self._run is not None else self._open_run()
+            if not lost:
+                return self._stated
+        raise ClientGoneError(lost)
 
     def ask(self, request: AnyRequest, announced: Sequence[Announced]) -> Floats:
         """One round, all sites at once."""
@@ -122,7 +153,7 @@ class RemoteTransport(Transport):
         self._next_round += 1
         self.rounds += 1
         self.bytes += len(self._members) * len(framing.encode(message))
-        replies = self._links.call(dict.fromkeys(self._members, message), expected + 1024)
+        replies = self._call(run, message, expected + 1024, message.request.round)
         answers: list[bytes] = []
         lost = ""
         for name, reply in replies.items():
@@ -139,6 +170,16 @@ class RemoteTransport(Transport):
         self._told.update(counts.variables for counts in news)
         return answers
 
+    def _call(self, run: bytes, message: RunMessage, limit: int, number: int = 0) -> dict[str, RunReply | Lost]:
+        """The replies of all sites, each told of before anything is made of it."""
+        replies = self._links.call(dict.fromkeys(self._members, message), limit)
+        for name, reply in replies.items():
+            if isinstance(reply, Answer):
+                self._heard(Heard(name, run.hex()[:8], number, len(reply.data), sha256(reply.data).digest()))
+            elif isinstance(reply, Refused):
+                self._heard(Heard(name, run.hex()[:8], number, 0, b"", reply.error))
+        return replies
+
     def _is_lost(self, name: str, reply: RunReply | Lost, asked: type[RunMessage]) -> bool:
         """True if a site is lost; its refusal is raised; what the table of states does not have as an answer costs it its connection."""
         if isinstance(reply, Lost):
@@ -154,17 +195,18 @@ class RemoteTransport(Transport):
         """Exchange keys under a new run id; the name of a site that was lost meanwhile, or the empty string."""
         self._links.gather(self.names)
         run = secrets.token_bytes(16)
-        keys: list[SignedKey] = []
-        for name, reply in self._links.call(dict.fromkeys(self._members, KeyAsk(run)), 4096).items():
+        keys: dict[str, SignedKey] = {}
+        for name, reply in self._call(run, KeyAsk(run), 4096 + MAX_STATEMENT_BYTES).items():
             if self._is_lost(name, reply, KeyAsk):
                 return name
             assert isinstance(reply, KeyOffer)
-            keys.append(self._key_of(name, reply))
-        message = KeySet(run, tuple(KeyOffer(key.run_id, key.identity, key.x25519, key.signature) for key in keys))
-        for name, reply in self._links.call(dict.fromkeys(self._members, message), 4096).items():
+            keys[name] = self._key_of(name, reply)
+        message = KeySet(run, tuple(KeyOffer.of(key) for key in keys.values()))
+        for name, reply in self._call(run, message, 4096).items():
             if self._is_lost(name, reply, KeySet):
                 return name
-        digest = Roster(run, [key.fingerprint for key in keys]).digest
+        digest = Roster(run, [key.fingerprint for key in keys.values()]).digest
+        self._stated = tuple(Stated(name, key.fingerprint, key.statement) for name, key in keys.items())
         self._run, self._next_round, self._told = (run, digest), 0, set()
         self._begun(run, self.names)
         return ""

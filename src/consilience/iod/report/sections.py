@@ -190,7 +190,9 @@ def disclosed(found: Discovery) -> Html:
         "Rows never leave a site; sums over rows do. Where they are masked, only their total over all sites can be read. "
         "Each site's ledger has every message in words."
     )
-    return join([el("p", text), table(columns, rows, caption="Totals from the sites' ledgers", name="ledgers")])
+    lines = found.settings.get("withheld", ())
+    told = [el("p", "What the study's rules on disclosure kept out of its sums:"), listed(lines)] if lines else []
+    return join([el("p", text), *told, table(columns, rows, caption="Totals from the sites' ledgers", name="ledgers")])
 
 
 def settings(found: Discovery) -> Html:
@@ -203,7 +205,8 @@ def settings(found: Discovery) -> Html:
         "max_given": "no limit" if found.max_given is None else found.max_given,
         "selection_bias": found.selection_bias,
     }
-    options |= {name: value for name, value in found.settings.items() if name not in options}
+    # what was withheld stands where what left is told
+    options |= {name: value for name, value in found.settings.items() if name not in (*options, "withheld")}
     options |= {"candidates": found.candidates}
     seconds = {name: f"{value:.2f}" for name, value in found.timings.items()}
     parts = (_pairs("Settings", options), _pairs("Versions", found.versions), _pairs("Seconds", seconds))

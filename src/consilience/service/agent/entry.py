@@ -42,12 +42,16 @@ def check_url(url: str, *, insecure: bool) -> str:
 
 
 def context_of(joined: Joined | Invitation, ca: str = "") -> ssl.SSLContext:
-    """What to trust: the system's authorities, the invitation's certificate, and the file ``ca``."""
+    """What to trust: the invitation's certificate alone, where it has one, else the system's authorities; and the file ``ca``.
+
+    Any of the hundred authorities of a system, or one that an employer has put there to read traffic, could name itself the server: where
+    the study's owner has said which certificate the server has, none of them has a say.
+    """
     try:
         extra = Path(ca).read_text(encoding="ascii") if ca else ""
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{ca!r} should be a PEM file with certificate authorities: {error}.") from None
-    return client_context(joined.certificate, extra)
+    return client_context(joined.certificate, extra, system=not joined.certificate)
 
 
 def join(home: Home, invitation: Invitation, *, ca: str = "", insecure: bool = False) -> StudyFolder:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
-from dataclasses import asdict
+from hashlib import sha256
 from pathlib import Path
 from typing import IO
 
@@ -15,13 +14,14 @@ from consilience.data.harmonise import Plan
 from consilience.federation.site.ledger import Ledger, LedgerLine
 from consilience.protocol.history import History, Record
 from consilience.secagg import Identity
+from consilience.service.chain import Chain, link, read_chain
 from consilience.service.contract import Contract, decode_contract
 from consilience.service.errors import ChangedIdentityError, ConfigurationError, RecordsError
 from consilience.service.invitation import Invitation, check_study_id
 from consilience.service.lock import lock_folder
 from consilience.service.tls import write_private
 
-__all__ = ["DiskHistory", "DiskLedger", "Home", "Joined", "PlanRecord", "StudyFolder"]
+__all__ = ["DiskHistory", "DiskLedger", "Home", "Joined", "MisfitRecord", "PlanRecord", "StudyFolder"]
 
 
 class Joined(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -53,6 +53,14 @@ class PlanRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         ('ward: dropped',)
         """
         return cls(plan.digest, tuple(plan.lines())) if plan.columns or plan.derived else cls()
+
+
+class MisfitRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """That this site's data did not fit a contract of a study: why, how often so far, and whether its owner has allowed another since."""
+
+    reason: str
+    times: int = 1
+    allowed: bool = False
 
 
 class Home:
@@ -122,6 +130,11 @@ class StudyFolder:
         self.path = path
 
     @property
+    def home(self) -> Path:
+        """The folder of the site, which has one of these for every study."""
+        return self.path.parents[1]
+
+    @property
     def joined(self) -> Joined:
         """How to reach it."""
         try:
@@ -154,9 +167,34 @@ class StudyFolder:
         """Keep the plan that was agreed to, before the consent leaves. It stays in this folder: the server is told nothing of it."""
         write_private(self.path / "harmonise.json", msgspec.json.encode(plan))
 
-    def ledger(self) -> DiskLedger:
-        """The ledger on disk."""
-        return DiskLedger(self.path / "ledger.jsonl")
+    @property
+    def misfit(self) -> MisfitRecord | None:
+        """The last contract that the site's data did not fit, if there was one."""
+        file = self.path / "misfit.json"
+        if not file.exists():
+            return None
+        try:
+            return msgspec.json.decode(file.read_bytes(), type=MisfitRecord)
+        except msgspec.DecodeError as error:
+            raise RecordsError(f"{str(file)!r} cannot be read: {error}. Restore it from a backup, or leave the study.") from None
+
+    def keep_misfit(self, reason: str) -> None:
+        """Remember that the data did not fit, before the study's server is told: it is told no more until the owner allows it."""
+        before = self.misfit
+        record = MisfitRecord(reason, 1 if before is None else before.times + 1)
+        write_private(self.path / "misfit.json", msgspec.json.encode(record))
+
+    def reconsider(self) -> MisfitRecord | None:
+        """The owner allows one more contract; the record as it was, or None if there is nothing to allow."""
+        found = self.misfit
+        if found is None or found.allowed:
+            return None
+        write_private(self.path / "misfit.json", msgspec.json.encode(msgspec.structs.replace(found, allowed=True)))
+        return found
+
+    def ledger(self, identity: Identity | None = None) -> DiskLedger:
+        """The ledger on disk. Whoever writes to it signs with the site's identity; with it, the last signature is looked at as well."""
+        return DiskLedger(self.path / "ledger.jsonl", identity)
 
     def history(self) -> DiskHistory:
         """What was answered, on disk."""
@@ -204,6 +242,10 @@ class _Appending:
                 f"Nothing was sent. Make room, or whatever else it needs, and start this site again."
             ) from None
 
+    def close(self) -> None:
+        """Let go of the file."""
+        os.close(self._file)
+
 
 def _damaged(path: Path, where: str) -> RecordsError:
     return RecordsError(
@@ -213,23 +255,40 @@ def _damaged(path: Path, where: str) -> RecordsError:
 
 
 class DiskLedger(Ledger):
-    """A ledger whose lines are on disk before the message they tell of leaves. Lines of former processes are part of it."""
+    """A ledger whose lines are on disk before the message they tell of leaves. Lines of former processes are part of it.
 
-    def __init__(self, path: Path) -> None:
+    Lines are chained and signed (:mod:`consilience.service.chain`). Without an ``identity`` it can be read, and not added to.
+    """
+
+    def __init__(self, path: Path, identity: Identity | None = None) -> None:
         super().__init__()
         # Only an unfinished last line can be torn, since each is synced before the next. Damage elsewhere is not repaired: it means that
         # somebody, or the disk, has changed what this site has said.
-        *lines, rest = (path.read_bytes() if path.exists() else b"").split(b"\n")  # what follows the last line end is torn
-        for number, line in enumerate(lines, start=1):
-            try:
-                self._entries.append(msgspec.convert(json.loads(line), LedgerLine))
-            except (ValueError, msgspec.MsgspecError):
-                raise _damaged(path, f"line {number}") from None
-        self._disk = _Appending(path, sum(len(line) + 1 for line in lines), torn=bool(rest))
+        data = path.read_bytes() if path.exists() else b""
+        chain = read_chain(data, str(path), None if identity is None else identity.public_bytes)
+        self._entries += chain.entries
+        self._path, self._identity, self._head = path, identity, chain.head
+        self._disk = _Appending(path, chain.whole, torn=chain.whole < len(data))
 
     def keep(self, entry: LedgerLine) -> None:
         """Write one line."""
-        self._disk.add((json.dumps(asdict(entry)) + "\n").encode())
+        if self._identity is None:
+            raise RecordsError(f"{str(self._path)!r} was opened for reading; who adds a line to it signs it. Nothing was sent.")
+        line = link(entry, self._head, self._identity)
+        self._disk.add(line + b"\n")
+        self._head = sha256(line).hexdigest()
+
+    def lines(self, **extra: str) -> str:
+        """The lines as they are on disk, digests and signatures included: what is handed on stays evidence."""
+        if extra or not self._path.exists():
+            return super().lines(**extra)
+        data = self._path.read_bytes()
+        return data[: data.rfind(b"\n") + 1].decode("utf-8")
+
+    def verify(self) -> Chain:
+        """Read it again from disk, and look at every signature. :class:`RecordsError`, naming the line, if something is wrong."""
+        data = self._path.read_bytes() if self._path.exists() else b""
+        return read_chain(data, str(self._path), None if self._identity is None else self._identity.public_bytes, every=True)
 
 
 class DiskHistory(History):

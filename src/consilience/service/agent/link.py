@@ -25,12 +25,15 @@ from consilience.protocol.handshake import (
     Closing,
     Declined,
     Hello,
+    Proposal,
     Token,
     TokenAsk,
     Welcome,
     from_server,
     prove,
+    verify_proposal,
     verify_server,
+    verify_welcome,
 )
 from consilience.protocol.messages import Refused
 from consilience.protocol.states import SiteState
@@ -91,7 +94,8 @@ class Agent:
             try:
                 async with self._connect() as socket:
                     site.state.reconnects()
-                    await self._open(socket, site.state)
+                    site.handle(await self._open(socket, site.state))
+                    self._attempt = self._refusals = 0  # only now the server has taken this site's proof
                     try:
                         return await self._answer(socket, site)
                     except asyncio.CancelledError:
@@ -131,6 +135,7 @@ class Agent:
         async with self._connect() as socket:
             state = SiteState()
             await self._open(socket, state)
+            state.moves(Welcome)
             return await self._token(socket, state)
 
     def _connect(self) -> connect:
@@ -147,8 +152,8 @@ class Agent:
             user_agent_header=None,
         )
 
-    async def _open(self, socket: ClientConnection, state: SiteState) -> None:
-        """The challenge, both ways."""
+    async def _open(self, socket: ClientConnection, state: SiteState) -> Welcome:
+        """The challenge, both ways, and the server's signed word that it has taken this site's proof: nothing else is heard before it."""
         async with asyncio.timeout(HANDSHAKE_SECONDS):
             hello = Hello(self._identity.public_bytes, secrets.token_bytes(NONCE_BYTES))
             await self._send(socket, hello)
@@ -159,21 +164,27 @@ class Agent:
                     "The server is not the one that this site has joined: its identity has changed. Nothing is sent. Ask the study's owner."
                 )
             verify_server(challenge, self._joined.study, hello, fingerprint_of(self._joined.server_key))
-            await self._send(socket, prove(self._identity, self._joined.study, hello, challenge, _channel(socket)))
+            proof = prove(self._identity, self._joined.study, hello, challenge, _channel(socket))
+            await self._send(socket, proof)
             state.moves(Challenge)
+            welcome = await self._receive(socket, Assembler(FRAME_BYTES))
+            state.check(type(welcome))
+            assert isinstance(welcome, Welcome), "nothing else has a place here, by the table of states"
+            verify_welcome(welcome, self._joined.study, hello, challenge, proof)
+            return welcome
 
     async def _answer(self, socket: ClientConnection, site: Site) -> Outcome:
         """One message at a time; what takes long is done in a thread, so that heartbeats go on."""
         assembler = Assembler(self._config.max_message_bytes)
         while True:
             message = await self._receive(socket, assembler)
+            if isinstance(message, Proposal):
+                verify_proposal(message, self._joined.study, self._joined.server_key)
             if isinstance(message, Closing):
                 site.handle(message)
                 token = await self._token(socket, site.state) if message.state == "finished" else ""
                 return Outcome(printable(message.state), printable(message.message), token)
             reply = await asyncio.to_thread(site.handle, message)
-            if isinstance(message, Welcome):  # only now the server has taken this site's proof
-                self._attempt = self._refusals = 0
             if reply is None:
                 continue
             if isinstance(reply, Refused):
@@ -190,8 +201,6 @@ class Agent:
             state.check(type(reply))
             if isinstance(reply, Token):
                 return reply.token
-            if isinstance(reply, Welcome):
-                state.moves(Welcome)
 
     async def _send(self, socket: ClientConnection, message: msgspec.Struct) -> None:
         for frame in frames(encode(message)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from typing import Any
 
 from consilience.data.finding import Asker, Grade
@@ -23,6 +24,7 @@ from consilience.protocol.errors import WrongRosterError, WrongTermsError, code_
 from consilience.protocol.framing import encode
 from consilience.protocol.handshake import (
     Challenge,
+    Closing,
     Consent,
     Declare,
     DeclareAsk,
@@ -36,11 +38,16 @@ from consilience.protocol.messages import Answer, Entered, KeyAsk, KeyOffer, Key
 from consilience.protocol.states import SiteState, Standing
 from consilience.protocol.version import VERSION
 from consilience.secagg import fingerprint_text, read_fingerprint
+from consilience.service.agent.asking import NOT_AGREED, Asked, Decide, Decision
+from consilience.service.agent.disclosing import Disclosed
 from consilience.service.agent.home import PlanRecord, StudyFolder
+from consilience.service.agent.past import Answered, Over, Past
+from consilience.service.agent.recalling import Recalled, recall
 from consilience.service.agent.telling import TELL_WARNING, declared, question
 from consilience.service.contract import Contract, decode_contract, warnings_of
 from consilience.service.errors import ChangedIdentityError
 from consilience.service.settings import checked
+from consilience.wording import counted
 
 __all__ = ["Ask", "Site"]
 
@@ -48,7 +55,8 @@ Ask = Callable[[list[str], list[str]], bool]
 """Shown what is agreed to, and warnings; True if the owner agrees."""
 UNTOLD = RefusalError(
     "You have not agreed that names and levels are sent in the open: nothing has left this site, and the study stays open. Ask its owner "
-    "to declare the variables in advance, or say yes (without anybody to ask: --send-names-and-levels; --yes is not an answer to this)."
+    "to declare the variables in advance, or say yes (without anybody to ask: --send-names-and-levels with the digest of these words, as "
+    "--dry-run prints it; --yes and --consent are no answers to this)."
 )
 
 
@@ -56,6 +64,17 @@ PLAN_CHANGED = (
     "The plan by which this site's table is harmonised is not the one that was agreed to: what is answered from now on would be of another "
     "table."
 )
+PLAN_ENDS = (
+    "The plan by which this site's table is harmonised is not the one that was agreed to. If the rows that take part are others by it, and "
+    "the study has begun, this site's part in it ends, even if you agree: sums before and after would differ by these rows, so that none "
+    "is answered any more. Take the plan as it was, or take part in a new study."
+)
+"""Without and with rules on what can be worked out by subtracting."""
+
+
+MISFIT = "The site's data do not fit the study's schema."
+BARRED = "The site's data did not fit an earlier contract of this study, and its owner has not allowed another."
+"""What the study's owner is told; neither says anything about the contract that is proposed."""
 
 
 def _nobody(_lines: list[str], _warnings: list[str]) -> bool:
@@ -69,21 +88,33 @@ class Site:
     ``ask`` is the question whether the owner agrees to a contract, ``tell`` the other one, whether names and levels may be sent in the
     open: an answer to the one is none to the other. ``peers`` are fingerprints of other sites that were compared beforehand. An error that
     :meth:`handle` raises ends the agent; what is only refused goes back to the server in words. ``failure`` says to the owner why the site
-    has declined.
+    has declined. ``decide`` takes the place of ``ask`` where it is not a person who is asked, or where more is to be known than words.
     """
 
     asker = Asker.COMMAND
     """Who reads what is doubtful about the data, before agreeing."""
 
-    def __init__(self, client: Client, folder: StudyFolder, ask: Ask, peers: Mapping[str, str] | None = None, tell: Ask = _nobody) -> None:
+    def __init__(
+        self,
+        client: Client,
+        folder: StudyFolder,
+        ask: Ask,
+        peers: Mapping[str, str] | None = None,
+        tell: Ask = _nobody,
+        *,
+        decide: Decide | None = None,
+    ) -> None:
         self._client, self._folder, self._ask, self._tell = client, folder, ask, tell
+        self._decide = decide or self._asked_in_words
+        self._recalled: Recalled | None = None
+        self._answered = False
         self._joined = folder.joined
         self._peers = {name: read_fingerprint(text) for name, text in (peers or {}).items()}
         self._accepted = folder.contract
         self._half: SiteHalf | None = None
         self.state = SiteState()
         self._ledger: Ledger | None = None
-        self.failure: ConsilienceError = RefusalError("You have not agreed. Nothing has left this site.")
+        self.failure: ConsilienceError = RefusalError(NOT_AGREED)
 
     def handle(self, message: Any) -> Any:
         """The answer to a message, or None if there is nothing to say. Whether it is its turn, the table of states decides."""
@@ -98,6 +129,8 @@ class Site:
             return self._declare()
         if isinstance(message, Welcome):
             return self._welcome(message)
+        if isinstance(message, Closing):
+            self._ends()
         self.state.moves(type(message))
         return None
 
@@ -107,7 +140,10 @@ class Site:
             if self._half is None:
                 self.state.check(type(message))
             assert self._half is not None, "a site that has consented has encoded its data"
-            return self._half.respond(message)  # which looks at the state itself, and writes down what it refuses
+            reply = self._half.respond(message)  # which looks at the state itself, and writes down what it refuses
+            if isinstance(reply, Answer):
+                self._remember_answer()
+            return reply
         except (ServiceError, ProtocolError):  # this site's files are its owner's business; what is out of order ends the connection
             raise
         except ConsilienceError as error:
@@ -130,7 +166,8 @@ class Site:
             return self._keeps_silent("The site's owner does not tell its variables.")
         names = ", ".join(d.name for d in reply.variables)
         what = f"names, kinds and levels of {len(reply.variables)} variables, in the open: {names}"
-        self._open_ledger().add(self._joined.study, "", 0, what, 0, len(encode(reply)), masked_with=0)
+        left = encode(reply)
+        self._open_ledger().add(self._joined.study, "", 0, what, 0, len(left), masked_with=0, digest=sha256(left).hexdigest())
         self.state.moves(DeclareAsk)
         return reply
 
@@ -141,32 +178,113 @@ class Site:
     def _open_ledger(self) -> Ledger:
         """The ledger on disk, opened once."""
         if self._ledger is None:
-            self._ledger = self._folder.ledger()
+            self._ledger = self._folder.ledger(self._client.identity)
         return self._ledger
 
     def _proposal(self, contract: Contract) -> Consent | Declined:
         """Consent to a contract: again without asking if it is the one that was agreed to, never to another."""
         self._check(contract)
+        if self._half is None and self._barred():
+            return self._declines(BARRED)
         try:
             half = self._half or self._join(contract)
+        except (ServiceError, MemoryError):  # this site's files, and its room
+            raise
         except (DataError, SchemaError) as error:  # what does not fit stays here
             self.failure = error
-            self.state.moves(Proposal, Standing.DECLINED)
-            return Declined("The site's data do not fit the study's schema.")
+            self._misfits(error)
+            return self._declines(MISFIT)
+        except Exception as error:  # a defect that these data bring out says as much as a refusal
+            self._misfits(error)
+            raise
         plan, agreed = PlanRecord.of(self._client.plan), self._folder.plan
-        if self._accepted is None or plan.digest != agreed.digest:
-            changed = self._accepted is not None
-            lines = [*contract.lines(), *self._plan_lines(contract)]
-            if not self._ask(lines, [*warnings_of(contract), *self._own_warnings(contract), *([PLAN_CHANGED] if changed else [])]):
-                self.state.moves(Proposal, Standing.DECLINED)
-                return Declined("The site's owner does not agree to the study's settings.")
+        recalled = self._recall(contract, half)
+        if self._accepted is None or plan.digest != agreed.digest or recalled.again:
+            decision = self._agreed(contract, half, plan_changed=self._accepted is not None and plan.digest != agreed.digest)
+            if not decision.yes:
+                self.failure = RefusalError(decision.why)
+                return self._declines("The site's owner does not agree to the study's settings.")
             self._folder.keep_plan(plan)  # first: a contract without its plan would look as if nothing had been harmonised
             self._folder.accept(contract)
             self._accepted = contract
+        elif not recalled.written:  # agreed to before there was such a memory
+            self._recalled = recalled.keep("as before")
         self._half = half
         if self.state.now in (Standing.WELCOMED, Standing.BOUND):
             self.state.moves(Proposal, Standing.CLOSED if half.closed else Standing.CONSENTED)
         return Consent(contract.digest, self._client.identity.sign(consent_context(contract.study, contract.digest)))
+
+    def _agreed(self, contract: Contract, half: SiteHalf, *, plan_changed: bool) -> Decision:
+        """Ask, and write down that the site takes part. Then look again: another process of this home may have done so at the same time,
+        for a study that can be subtracted from this one, and of the two at least the later sees both.
+        """
+        recalled = self._recall(contract, half)
+        while True:
+            decision = self._decide(self._asked(contract, half, recalled, plan_changed=plan_changed))
+            if not decision.yes:
+                if self._accepted is None and recalled.written:
+                    recalled.past.add(Over(contract=contract.digest.hex()))
+                return decision
+            named, self._recalled = recalled.names, recalled.keep(decision.by)
+            recalled = recall(self._folder, contract, self._client, half.shielded)
+            if recalled.names <= named:
+                return decision
+
+    def _asked(self, contract: Contract, half: SiteHalf, recalled: Recalled, *, plan_changed: bool) -> Asked:
+        """All that the owner is shown of a contract, and all that whoever decides must know."""
+        digest = f"the contract's digest: {contract.digest.hex()}"
+        lines = [*contract.lines(), digest, *self._plan_lines(contract), *Disclosed.of(half).lines()]
+        warnings = [*warnings_of(contract), *self._own_warnings(contract), *recalled.warnings]
+        if plan_changed:
+            warnings.append(PLAN_ENDS if contract.terms.shielded else PLAN_CHANGED)
+        return Asked(contract, self._joined.site, lines, warnings, recalled.subtractions)
+
+    def _asked_in_words(self, asked: Asked) -> Decision:
+        return Decision(self._ask(asked.lines, asked.warnings), "its owner")
+
+    def _recall(self, contract: Contract, half: SiteHalf) -> Recalled:
+        """What this site's home remembers that matters for a contract, looked up once."""
+        if self._recalled is None or self._recalled.contract != contract:
+            self._recalled = recall(self._folder, contract, self._client, half.shielded)
+        return self._recalled
+
+    def _remember_answer(self) -> None:
+        """That this site answers in the study, on disk before the first answer leaves."""
+        if not self._answered and self._accepted is not None:
+            Past(self._folder.home).add(Answered(contract=self._accepted.digest.hex()))
+        self._answered = True
+
+    def _ends(self) -> None:
+        """A study that ended before anything was answered has no sums to subtract."""
+        past = Past(self._folder.home)
+        if self._accepted is not None and self._accepted.digest.hex() not in past.answered():
+            past.add(Over(contract=self._accepted.digest.hex()))
+
+    def _declines(self, why: str) -> Declined:
+        self.state.moves(Proposal, Standing.DECLINED)
+        return Declined(why)
+
+    def _barred(self) -> bool:
+        """True if the data did not fit before. To say so of one contract after the other, with other levels, ranges and units, would tell
+        the values bit by bit: the first time is the last, until the site's owner says otherwise.
+        """
+        before = self._folder.misfit
+        if before is None or before.allowed:
+            return False
+        self.failure = RefusalError(
+            f"The table did not fit a contract of this study before: {before.reason} The study's owner was told that it does not fit, "
+            f"{counted(before.times, 'time')} so far, and with each further answer could learn more of your values. Nothing is said of "
+            f"this contract. If the study or your table has been corrected, allow one more answer: consilience client reconsider, or "
+            f"agree to it in the app."
+        )
+        return True
+
+    def _misfits(self, error: Exception) -> None:
+        """Remember it first: a site that dies between the two has told nothing. What it is, with values, is not for the ledger: that is
+        handed over for an audit, and the study's owner would read there what was not told.
+        """
+        self._folder.keep_misfit(printable(str(error)))
+        self._open_ledger().add(self._joined.study, "", 0, "whether the table fits the contract", 0, 0, masked_with=0, refused=MISFIT)
 
     def _join(self, contract: Contract) -> SiteHalf:
         """Encode the data over the study's schema, and read back what former processes remember."""
@@ -178,6 +296,7 @@ class Site:
             history=self._folder.history(),
             ledger=self._open_ledger(),
             state=self.state,
+            contract=contract.digest,
         )
 
     def _check(self, contract: Contract) -> None:

@@ -17,16 +17,20 @@ from consilience.errors import RefusalError
 from consilience.federation import Client
 from consilience.federation.site.ledger import printable
 from consilience.protocol.handshake import Declare, DeclaredVariable
+from consilience.secagg.context import pack, sha256
+from consilience.settings import NETWORK_SETTINGS
 from consilience.wording import counted
 
-__all__ = ["TELL_WARNING", "declared", "question", "untold"]
+__all__ = ["TELL_WARNING", "declared", "digest_of_words", "question", "untold"]
 
 TELL_WARNING = (
     "These words are not masked: the server and the owners of all sites read them as they stand, and learn which site measures what. "
     "A study that declares its variables in advance needs none of it."
 )
-LEAST_ROWS = 2
-"""Rows of a level that is told, whatever ``min_cell`` says: a level of one row is one patient's."""
+LEAST_ROWS = int(NETWORK_SETTINGS["min_cell"].default)
+"""Rows of a level that is told, whatever a site's ``min_cell`` says: it may be more careful than a study over a network is, not less."""
+FEW_LEVELS = 2
+"""So many levels say who nobody is, however few rows there are: yes and no."""
 SHARE_UNIQUE = 0.2
 """A column with more different values than this share of its rows is near to one value for each patient."""
 LONGEST_LEVEL = 40
@@ -73,6 +77,15 @@ def question(reply: Declare, server: str) -> list[str]:
     return [*lines, *(printable(_line(d)) for d in reply.variables)]
 
 
+def digest_of_words(lines: Iterable[str]) -> str:
+    """Stands for words that were shown: whoever says yes to it has said yes to these, and to no others.
+
+    >>> digest_of_words(["sex: binary"]) == digest_of_words(["sex: binary", "ward: binary"])
+    False
+    """
+    return sha256(pack(b"consilience/told/1", *(line.encode("utf-8", "surrogatepass") for line in lines))).hex()
+
+
 def _line(d: DeclaredVariable) -> str:
     levels = ", ".join(repr(level) for level in dict.fromkeys((*d.levels, *((d.only,) if d.only else ()))))
     return f"{d.name}: {d.kind}" + (f", with the levels {levels}" if levels else "")
@@ -104,11 +117,12 @@ def _refusal(d: Declaration, facts: ColumnFacts, min_cell: int) -> Finding | Non
 def _personal(name: str, levels: Iterable[str], facts: ColumnFacts) -> str:
     """Why the levels may say who somebody is, in words; empty if they do not."""
     text = facts.text
-    if text is not None and _PERSONAL.search(name):
+    # also numbers: a number of a patient's is as good as the name
+    if (text is not None or facts.distinct > FEW_LEVELS) and _PERSONAL.search(name):
         return "has a name that identifiers, names of people and notes have"
     if text is not None and text.dates:
         return "has dates among its levels"
-    if facts.distinct > max(LEAST_ROWS, SHARE_UNIQUE * facts.present):
+    if facts.distinct > max(FEW_LEVELS, SHARE_UNIQUE * facts.present):
         return "has a value of its own in nearly every row"
     if any(len(level) > LONGEST_LEVEL for level in levels):
         return f"has levels longer than {LONGEST_LEVEL} characters, as notes are"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from consilience.data.kinds import Kind, Variable
 from consilience.data.schema import Declaration, unite
-from consilience.errors import OptionError
+from consilience.errors import ConsilienceError, OptionError
 from consilience.federation.errors import TooFewClientsError
 from consilience.service.contract import Contract
 from consilience.service.errors import LifeCycleError
@@ -36,6 +36,7 @@ __all__ = [
     "declare",
     "declared_by",
     "delete",
+    "digest_now",
     "edit",
     "invite",
     "open_study",
@@ -174,6 +175,14 @@ def cancel(services: Services, row: StudyRow) -> None:
     """End a study before its time. Results that are there are kept."""
     services.runner.cancel(row.id)
     services.store.audit.add(row.owner, "cancelled", study=row.id)
+
+
+def digest_now(row: StudyRow, sites: list[SiteRow]) -> str | None:
+    """The digest of a study's contract; before its start, of the one that it would have with these sites. None while there can be none."""
+    try:
+        return (contract_of(row, sites) if row.contract is None else row.contract).digest.hex()
+    except ConsilienceError:  # too few sites, or one has not said yet what it measures
+        return None
 
 
 def contract_of(row: StudyRow, sites: list[SiteRow]) -> Contract:

@@ -15,6 +15,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from consilience.errors import AccessError, ConsilienceError, DataError, KnowledgeError, OptionError, SchemaError, StudyError
+from consilience.protocol.handshake import propose
 from consilience.secagg import Identity
 from consilience.service.config import ServerConfig
 from consilience.service.errors import LifeCycleError, LoginError, RateLimitError, TokenError
@@ -76,8 +77,9 @@ def create_app(
     # Two clocks: tokens and events need the time of day, which may be set back; limits need one that never is.
     store = Store(Database(Path(config.home) / "studies.sqlite", clock))
     hub, bell, metrics = Hub(), Bell(), Metrics()
-    runner = Runner(store, hub, bell, metrics, config.max_runs)
-    certificate = Path(config.tls_cert).read_text(encoding="ascii") if config.tls_cert else ""
+    runner = Runner(store, hub, bell, metrics, config.max_runs, lambda c: propose(identity, c.study, c.encoded()))
+    seen = config.proxy_cert or config.tls_cert  # what sites see at the other end of TLS, as far as this server knows
+    certificate = Path(seen).read_text(encoding="ascii") if seen else ""
     channel = certificate_digest(certificate) if certificate else b""
     challenges = RateLimit("challenges", config.join_burst, config.join_rate, ticks)
     services = Services(

@@ -13,6 +13,7 @@ from consilience.settings.field import Setting
 
 __all__ = [
     "EventOut",
+    "HeardOut",
     "InvitationIn",
     "InvitationOut",
     "InvitationPending",
@@ -21,7 +22,9 @@ __all__ = [
     "LoginIn",
     "LoginOut",
     "Problem",
+    "ReceivedOut",
     "SettingsModel",
+    "SiteKeyOut",
     "SiteOut",
     "StudyIn",
     "StudyOut",
@@ -110,14 +113,14 @@ class SettingsModel(_Declared):
 class StudyIn(_Body):
     """A study. With `variables` and `datasets` declared, nothing is asked from the sites but sums: the private way, to be preferred.
 
-    Without them the sites are asked which variables they hold. **That tells the server which site measures what**, which matters most
-    where a single site can fit a model.
+    Without them the sites are asked which variables they hold. **Names, kinds and levels of all of them are then told in the open.** (With
+    rules on disclosure, every site states in any case which of the study's variables it contributes.)
     """
 
     name: Text
     variables: list[VariableModel] | None = Field(None, max_length=MOST_VARIABLES)
     datasets: list[list[Text]] | None = Field(
-        None, max_length=MOST_DATASETS, description="The sets of variables that sites measure; not which site measures which."
+        None, max_length=MOST_DATASETS, description="The sets of variables that sites measure, without names of sites."
     )
     settings: SettingsModel = SettingsModel()
 
@@ -127,6 +130,7 @@ class SiteOut(_Body):
 
     name: str
     fingerprint: str = Field(description="Of its identity; to be compared by other means than through this server.")
+    identity: str = Field(description="Its Ed25519 public key, of which the fingerprint is made.")
     connected: bool
     declared: bool
     consented: bool
@@ -163,6 +167,10 @@ class StudyOut(_Body):
     bytes: int
     tests: int = Field(description="Results that are there.")
     asked: AskedOut | None = Field(description="Tests under way; what is asked after them depends on their answers.")
+    queried: bool = Field(description="Whether the variables were asked from the sites.")
+    contract: str | None = Field(
+        description="Digest of the contract; before the start, of the one that it would be with these sites. Null while there can be none."
+    )
     created: float
     changed: float
 
@@ -203,3 +211,28 @@ class EventOut(_Body):
     time: float
     kind: str
     body: dict[str, object]
+
+
+class SiteKeyOut(_Body):
+    """A site and the key that it signs with."""
+
+    name: str
+    identity: str = Field(description="Its Ed25519 public key, in hexadecimal.")
+
+
+class HeardOut(_Body):
+    """An answer or a refusal that came from a site: its length and digest, never itself."""
+
+    site: str
+    run: str = Field(description="The first eight digits of the run's id.")
+    round: int
+    size: int = Field(description="Bytes of the answer; zero for a refusal.")
+    digest: str = Field(description="SHA-256 of the answer as it came, masked; empty for a refusal.")
+    refused: str = Field(description="What the site refused with; empty for an answer.")
+
+
+class ReceivedOut(_Body):
+    """What the server says it received, to be compared with the sites' ledgers."""
+
+    sites: list[SiteKeyOut]
+    heard: list[HeardOut]

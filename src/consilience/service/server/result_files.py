@@ -8,11 +8,15 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+from polars import selectors
+
+from consilience.citest.rounding import PUBLISHED_DIGITS, significant
 from consilience.iod import Discovery
 from consilience.iod.report.graphs import common_positions
 from consilience.service.contract import Contract
 
-__all__ = ["DOCUMENTS", "documents_of"]
+__all__ = ["DOCUMENTS", "documents_of", "published"]
 
 DOCUMENTS = {"result.json": "application/json", "tests.csv": "text/csv; charset=utf-8", "report.html": "text/html; charset=utf-8"}
 """What may be downloaded, and its type."""
@@ -22,16 +26,34 @@ def documents_of(found: Discovery, contract: Contract, sites: tuple[str, ...], r
     """The documents of a result. ``sites`` are those that took part to the end.
 
     All participants get the same: the server does not know which variable set is whose, so a site looks up its own local PAG at home.
+    Numbers of tests have six significant digits: whoever has more could work out what they were made of
+    (:mod:`consilience.citest.rounding`). The run has rounded its results before it decided by them; what follows from them is rounded here.
     """
+    tests = published(found.tests)
     settings = contract.settings
     study = {"id": contract.study, "name": contract.name, "sites": list(sites), "rounds": rounds, "bytes": size}
     head = {"study": study, "method": settings.method.value, "site_effects": settings.site_effects.value}
     # where the variables stand in drawings takes longest to find: it is found once, and whoever opens the result need not wait for it
     layout = {"layout": {name: list(point) for name, point in common_positions(found).items()}}
     # allow_nan: JSON has no NaN, and Python would write one that no other program reads; plain() has replaced them
-    body = json.dumps(plain({**head, **found.to_dict(), **layout}), indent=1, ensure_ascii=False, allow_nan=False)
-    flat = found.tests.with_columns(found.tests["given"].list.join(","))  # CSV has no lists
+    body = json.dumps(
+        plain({**head, **found.to_dict(), "tests": tests.to_dicts(), **layout}), indent=1, ensure_ascii=False, allow_nan=False
+    )
+    flat = tests.with_columns(tests["given"].list.join(","))  # CSV has no lists
     return [("result.json", body.encode()), ("tests.csv", flat.write_csv().encode()), ("report.html", _report(found))]
+
+
+def published(tests: pl.DataFrame) -> pl.DataFrame:
+    """A table of tests as it is published, with six significant digits.
+
+    >>> published(pl.DataFrame({"p_value": [0.123456789], "n": [12345678]})).rows()
+    [(0.123457, 12345678)]
+    """
+    # not polars' round_sig_figs: 4.60859e-45 becomes 4.6085899999999994e-45 there, and what was decided by must be what is published
+    return tests.with_columns(
+        pl.Series(column.name, [None if value is None else significant(value, PUBLISHED_DIGITS) for value in column], dtype=column.dtype)
+        for column in tests.select(selectors.float())
+    )
 
 
 def _report(found: Discovery) -> bytes:
@@ -41,16 +63,19 @@ def _report(found: Discovery) -> bytes:
         return path.read_bytes()
 
 
-def plain(value: Any) -> Any:
-    """The value with null for numbers that JSON does not have.
+def plain(value: Any, digits: int | None = None) -> Any:
+    """The value with null for numbers that JSON does not have; with ``digits``, floats are rounded to so many significant ones.
 
     >>> plain({"p": float("nan"), "n": (1, 2.5)})
     {'p': None, 'n': [1, 2.5]}
+    >>> plain([0.123456789], 6)
+    [0.123457]
     """
     if isinstance(value, float):
-        return value if math.isfinite(value) else None
+        known = value if digits is None else significant(value, digits)
+        return known if math.isfinite(known) else None
     if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
+        return {key: plain(item, digits) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [plain(item, digits) for item in value]
     return value

@@ -20,9 +20,10 @@ import polars as pl
 from consilience.citest.interface import CITest, Progress
 from consilience.citest.question import Question, all_questions
 from consilience.citest.result import CIResult
+from consilience.citest.rounding import PUBLISHED_DIGITS
 from consilience.errors import ConsilienceError
 from consilience.federation.federated import FederatedTest
-from consilience.federation.transport import Journal, JournalEntry, Journalled, RemoteTransport
+from consilience.federation.transport import Heard, Journal, JournalEntry, Journalled, RemoteTransport
 from consilience.iod import discover
 from consilience.iod.solver.patience import under_way
 from consilience.protocol.framing import encode
@@ -93,10 +94,14 @@ class Bell:
 
 
 class StoreJournal(Journal):
-    """The journal of one study in the store; ``told`` is called when an entry is on disk."""
+    """The journal of one study in the store; ``told`` is called when an entry is on disk.
+
+    What is heard from sites goes to disk with the round that it belongs to: a commit of its own would cost every round another sync.
+    """
 
     def __init__(self, store: Store, study: str, told: Callable[[JournalEntry], None]) -> None:
         self._store, self._study, self._told = store, study, told
+        self._heard: list[Heard] = []
 
     def entries(self) -> Iterable[JournalEntry]:
         """All entries, oldest first."""
@@ -104,12 +109,22 @@ class StoreJournal(Journal):
 
     def append(self, entry: JournalEntry) -> None:
         """On disk, then announced."""
-        self._store.runs.append(self._study, entry)
+        self._store.runs.append(self._study, entry, self._heard)
+        self._heard = []
         self._told(entry)
+
+    def hear(self, heard: Heard) -> None:
+        """What came from a site, to be written down."""
+        self._heard.append(heard)
+
+    def flush(self) -> None:
+        """Write down what was heard in a round that came to nothing."""
+        self._store.runs.hear(self._study, self._heard)
+        self._heard = []
 
 
 class StoredTest(CITest):
-    """A CI test whose results are handed to ``keep`` before anybody else sees them.
+    """A CI test whose results are rounded as they are published, and handed to ``keep`` before anybody else sees them.
 
     With ``ahead``, the first question brings all that the data sets could be asked (up to ``max_given`` conditions): more tests, but as
     few rounds as one batch takes, whatever the number of levels. ``check`` is called in every round with the tests that are done of those
@@ -141,7 +156,10 @@ class StoredTest(CITest):
             wanted = list(dict.fromkeys((*wanted, *every)))
         new = [q for q in dict.fromkeys(wanted) if q not in self._known]
         if new:
-            results = self._inner.answer(new, lambda done, total: self._tick(done, total, progress))
+            exact = self._inner.answer(new, lambda done, total: self._tick(done, total, progress))
+            # Rounded once, here: what is kept, published, drawn and decided by are the same numbers, and nobody finds a p-value in a table
+            # on the other side of alpha than the graph has it.
+            results = [result.rounded(PUBLISHED_DIGITS) for result in exact]
             self._keep(results)  # on disk before the engine sees them, so that no graph rests on a result that a crash can lose
             self._known |= dict(zip(new, results, strict=True))
         return [self._known[q] for q in questions]
@@ -150,6 +168,10 @@ class StoredTest(CITest):
         """What has left each site, as the server counts it; a site's own ledger says it in words."""
         return self._sent()
 
+    def withheld(self) -> tuple[str, ...]:
+        """What the study's rules kept out of its sums."""
+        return self._inner.withheld()
+
     def _tick(self, done: int, total: int, progress: Progress | None) -> None:
         self._check(done, total)
         if progress is not None:
@@ -157,10 +179,18 @@ class StoredTest(CITest):
 
 
 class Runner:
-    """The runs of a server: at most ``at_once`` at a time, the others wait for their turn."""
+    """The runs of a server: at most ``at_once`` at a time, the others wait for their turn. ``propose`` signs contracts."""
 
-    def __init__(self, store: Store, hub: Hub, bell: Bell, metrics: Metrics, at_once: int) -> None:
-        self._store, self._hub, self._bell, self._metrics = store, hub, bell, metrics
+    def __init__(
+        self,
+        store: Store,
+        hub: Hub,
+        bell: Bell,
+        metrics: Metrics,
+        at_once: int,
+        propose: Callable[[Contract], Proposal] = lambda contract: Proposal(contract.encoded()),
+    ) -> None:
+        self._store, self._hub, self._bell, self._metrics, self._propose = store, hub, bell, metrics, propose
         # A thread per run, and not tasks of the event loop: a run is the same blocking program as in process (tests, then graphs), it
         # computes for seconds at a time, and the loop must answer heartbeats meanwhile. numpy and clingo release Python's lock.
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="run")
@@ -218,7 +248,7 @@ class Runner:
         else:
             self._after_consent(row.contract, links)
         # last, so that an answer cannot come before somebody waits for it. Sites that are away get it when they connect.
-        asyncio.run_coroutine_threadsafe(self._hub.tell(study, encode(Proposal(row.contract.encoded()))), self._loop)
+        asyncio.run_coroutine_threadsafe(self._hub.tell(study, encode(self._propose(row.contract))), self._loop)
 
     def _submit(self, contract: Contract, links: SocketLinks) -> None:
         if self._closing.is_set():
@@ -322,8 +352,9 @@ class Runner:
 
         # The journal wraps the network and not the test: it holds sums, which are all that came from outside. Whatever is computed from
         # them is computed again, to the same bits, and no format of half-finished fits has to be kept.
-        remote = RemoteTransport(links, contract.fingerprints, contract.schema, begun)
-        transport = Journalled(remote, StoreJournal(self._store, study, counted))
+        journal = StoreJournal(self._store, study, counted)
+        remote = RemoteTransport(links, contract.fingerprints, contract.schema, begun, journal.hear)
+        transport = Journalled(remote, journal)
         federated = FederatedTest(contract.schema, contract.terms, map(frozenset, contract.datasets), transport)
         ahead = settings.batching is Batching.ALL
 
@@ -332,7 +363,10 @@ class Runner:
             return pl.DataFrame([{"site": name, **counts} for name in transport.names])
 
         test = StoredTest(federated, keep, ticked, sent, ahead=ahead, max_given=settings.max_given)
-        found = discover(test, **discover_arguments(settings), progress=self._stage(study, links))
+        try:
+            found = discover(test, **discover_arguments(settings), progress=self._stage(study, links))
+        finally:
+            journal.flush()
         documents = documents_of(found, contract, federated.participants, federated.rounds, federated.bytes)
         # One transaction: killed before it, the run is repeated from the journal; after it, there is nothing left to do. The move also
         # checks that nobody has cancelled meanwhile, and takes the documents back if so.

@@ -25,14 +25,15 @@ from consilience.protocol.handshake import (
     Declined,
     Hello,
     Proof,
-    Proposal,
     Token,
     TokenAsk,
     Welcome,
     consent_context,
     from_site,
+    propose,
     server_proof,
     verify_site,
+    welcome,
 )
 from consilience.protocol.messages import KeyAsk, KeySet, Round
 from consilience.protocol.states import replies_to
@@ -57,6 +58,8 @@ MOST_REASON = 1000
 HAS_LEFT = "its owner has left the study"
 RUN_REPLIES = frozenset(reply for asked in (KeyAsk, KeySet, Round) for reply in replies_to(asked))
 """What a run waits for; anything else a site says is about its consent, its variables or a token."""
+Signed = Callable[[Welcome], Welcome]
+"""Puts the server's signature to a welcome, over the handshake of one connection."""
 _log = logging.getLogger("consilience.server")
 
 
@@ -101,7 +104,7 @@ class SiteSockets:
         try:
             self._limit.take(address)
             async with asyncio.timeout(HANDSHAKE_SECONDS):
-                site = await self._authenticate(socket, wire, study)
+                site, signed = await self._authenticate(socket, wire, study)
             self._limit.give_back(address)
         except RateLimitError as error:
             await wire.close(TRY_LATER, str(error))
@@ -113,10 +116,10 @@ class SiteSockets:
             return
         except (WebSocketDisconnect, RuntimeError, OSError):
             return
-        await self._stay(socket, wire, study, site)
+        await self._stay(socket, wire, study, site, signed)
 
-    async def _authenticate(self, socket: WebSocket, wire: SocketWriter, study: str) -> str:
-        """Challenge whoever is there; the name of the site, or an error that does not say what was wrong."""
+    async def _authenticate(self, socket: WebSocket, wire: SocketWriter, study: str) -> tuple[str, Signed]:
+        """Challenge whoever is there; the site's name and what signs its welcome, or an error that does not say what was wrong."""
         hello = await self._first(socket, Hello)
         if hello.version != VERSION or len(hello.identity) != PUBLIC_BYTES or len(hello.nonce) != NONCE_BYTES:
             raise ProtocolError(f"A hello must be of version {VERSION}, with a key and a number of 32 bytes each.")
@@ -129,7 +132,7 @@ class SiteSockets:
         site = await run_in_threadpool(self._store.studies.site_of, study, hello.identity)
         if not site:
             raise ChallengeError("The identity has not joined this study.")
-        return site
+        return site, lambda said: welcome(self._identity, said, hello, challenge, proof)
 
     async def _first(self, socket: WebSocket, kind: type[Any]) -> Any:
         data = Assembler(HANDSHAKE_BYTES).feed(await _receive(socket))
@@ -142,12 +145,12 @@ class SiteSockets:
         for frame in frames(encode(message)):
             await wire.send(frame)
 
-    async def _stay(self, socket: WebSocket, wire: SocketWriter, study: str, site: str) -> None:
+    async def _stay(self, socket: WebSocket, wire: SocketWriter, study: str, site: str, signed: Signed) -> None:
         connection = Connection(study, site, wire)
         await self._hub.register(connection)
         why = "the connection ended"
         try:
-            await self._greet(connection)
+            await self._greet(connection, signed)
             await run_in_threadpool(self._runner.event, study, "connected", site=site)
             while True:
                 data = connection.assembler.feed(await _receive(socket))
@@ -170,14 +173,14 @@ class SiteSockets:
         if self._store.studies.get(study) is not None:
             self._runner.event(study, "lost", site=site, reason=why[:MOST_REASON], **({"left": True} if why == HAS_LEFT else {}))
 
-    async def _greet(self, connection: Connection) -> None:
+    async def _greet(self, connection: Connection, signed: Signed) -> None:
         """After registering: a study that begins meanwhile is told to all who are registered, so none is missed."""
         row = await run_in_threadpool(self._store.studies.get, connection.study)
         if row is None:
             raise ProtocolError("The study is gone.")
         if not await run_in_threadpool(self._store.studies.has_site, connection.study, connection.site):
             raise ProtocolError("The site was removed from the study while it connected.")
-        await connection.send(encode(Welcome(connection.site, row.id, row.name, row.state.value)))
+        await connection.send(encode(signed(Welcome(connection.site, row.id, row.name, row.state.value))))
         # From here on the site is told what all are told. What happened before that, it learns by reading the study once more: the first
         # word to a site is its welcome, and a proposal that comes twice does no harm.
         connection.greeted = True
@@ -185,7 +188,7 @@ class SiteSockets:
         if row is None:
             raise ProtocolError("The study is gone.")
         if row.state is State.RUNNING and row.contract is not None:
-            await connection.send(encode(Proposal(row.contract.encoded())))
+            await connection.send(encode(propose(self._identity, row.id, row.contract.encoded())))
         elif row.state.is_over:
             await connection.send(encode(Closing(row.state.value, row.message)))
         elif row.variables is None:

@@ -11,17 +11,20 @@ from threading import RLock
 from typing import Any
 
 from consilience.service.errors import StoreError
-from consilience.service.store.migrations import MIGRATIONS
+from consilience.service.store.migrations import MIGRATIONS, ZEROING
 
 __all__ = ["Database"]
 
-PRAGMAS = ("journal_mode = wal", "synchronous = full", "foreign_keys = on", "busy_timeout = 5000")
+PATIENCE = "busy_timeout = 5000"
+PRAGMAS = ("journal_mode = wal", "synchronous = full", "foreign_keys = on", "secure_delete = on", PATIENCE)
 """Per connection, in this order:
 
 - ``wal``: a commit is one append and one sync, and a backup or an operator's query can read while the server writes;
 - ``full``: synced at every commit. SQLite's own advice for WAL is ``normal``, which may lose the last commits when the power fails; but a
   round's sum must be on disk before it is used, or a run that goes on would ask its sites for a finished round again;
 - ``foreign_keys``: off by default in SQLite; a deleted study takes its sites, tokens, journal and results with it;
+- ``secure_delete``: off by default in SQLite; what is deleted is overwritten with zeros, and does not wait in a free page for somebody to
+  find it (:meth:`Database.shred` sees to the log);
 - ``busy_timeout``: milliseconds to wait for another process, such as a backup. Longer locks are answered by patience in the runner.
 """
 
@@ -38,6 +41,7 @@ class Database:
     def __init__(self, path: Path | str, clock: Callable[[], float]) -> None:
         self.clock = clock
         self._lock = RLock()
+        self._shreds = True  # whoever was killed between a deletion and its shredding has left that to us
         _keep_private(Path(path))
         try:
             # One connection and a lock, not one per thread: SQLite has one writer at a time anyway, and a transaction of several calls is
@@ -46,6 +50,7 @@ class Database:
             for pragma in PRAGMAS:
                 self._connection.execute(f"pragma {pragma}")
             self._migrate()
+            self._truncate_log()
         except sqlite3.DatabaseError as error:
             raise StoreError(f"The server's database must be an SQLite file of its own; {str(path)!r} is not one: {error}.") from None
 
@@ -55,6 +60,9 @@ class Database:
             raise StoreError(
                 f"The database has version {version}, and this program knows {len(MIGRATIONS)}. Update consilience, or use another folder."
             )
+        if 0 < version < ZEROING:
+            # Former versions left what they deleted in free pages. Before the migration: killed meanwhile, the next start does it again.
+            self._connection.execute("vacuum")
         for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
             # script and version number in one transaction: killed in between, the next start repeats the script from its beginning.
             # Statement by statement, since executescript would commit first.
@@ -82,6 +90,29 @@ class Database:
                 if self._connection.in_transaction:  # some errors have ended it already
                     self._connection.execute("rollback")
                 raise
+            if self._shreds:
+                self._truncate_log()
+
+    def shred(self) -> None:
+        """What is deleted in this transaction is to be in no file any more when it is over: neither in a free page nor in the log.
+
+        A reader in another process, such as a backup, still needs the log; then it is emptied after the next transaction that finds none,
+        or when the server stops or starts.
+        """
+        self._shreds = True
+
+    def _truncate_log(self) -> None:
+        # Deleted rows are zeros in the pages that the commit has written. The log has older versions of these pages until it is copied
+        # into the database and cut to nothing; a log that is only begun anew keeps what is not written over. No patience: readers of other
+        # processes may take long, and all threads of this one would wait.
+        self._connection.execute("pragma busy_timeout = 0")
+        try:
+            busy, *_ = self._connection.execute("pragma wal_checkpoint(truncate)").fetchone()
+            self._shreds = bool(busy)
+        except sqlite3.OperationalError:  # a disk that is full, say: the transaction itself is over, and on disk
+            self._shreds = True
+        finally:
+            self._connection.execute(f"pragma {PATIENCE}")
 
     def write(self, statement: str, values: Sequence[Any] = ()) -> int:
         """One statement, on disk when this returns; how many rows it touched."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["MIGRATIONS"]
+__all__ = ["MIGRATIONS", "ZEROING"]
 
 # strict: SQLite would else keep text in a column of numbers. Cascades: deleting a study deletes all that was learnt in it, in one
 # statement. Results are keyed by their question: those of a run that goes on meet themselves.
@@ -102,4 +102,23 @@ create index audit_by_account on audit (account, number);
 create index audit_by_study on audit (study, number)
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _PAGES)
+# What came from which site, without the answer itself: an owner compares it with what sites have in their ledgers. It outlives the journal,
+# since it says nothing that a sum would be made of.
+_RECEIVED = """
+create table received (
+    study text not null references studies (id) on delete cascade,
+    number integer not null,
+    time real not null,
+    site text not null,
+    run text not null,
+    round integer not null,
+    bytes integer not null,
+    digest blob not null,
+    refused text not null default '',
+    primary key (study, number)
+) strict
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _PAGES, _RECEIVED)
+ZEROING = 3
+"""From this version on what is deleted is overwritten; a database of before is written anew once."""

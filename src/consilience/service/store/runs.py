@@ -11,6 +11,7 @@ import msgspec
 
 from consilience.citest.result import CIResult
 from consilience.federation.transport.journal import JournalEntry
+from consilience.federation.transport.remote import Heard
 from consilience.service.errors import LifeCycleError
 from consilience.service.store.database import Database
 
@@ -41,10 +42,11 @@ class Runs:
         """The sums of a run so far, in order."""
         return [_entry.decode(row[0]) for row in self._db.all("select entry from journal where study = ? order by number", (study,))]
 
-    def append(self, study: str, entry: JournalEntry) -> Event:
-        """One round: its sum, the study's counters and an event, together."""
+    def append(self, study: str, entry: JournalEntry, heard: Sequence[Heard] = ()) -> Event:
+        """One round: its sum, what was heard from whom, the study's counters and an event, together."""
         # one transaction: counters and events that told of a sum which is not there, or the other way round, would differ after a restart
         with self._db.writing():
+            self.hear(study, heard)
             (number,) = self._db.one("select coalesce(max(number), -1) + 1 from journal where study = ?", (study,))
             self._db.write("insert into journal (study, number, entry) values (?, ?, ?)", (study, number, msgspec.msgpack.encode(entry)))
             self._db.write("update studies set rounds = rounds + 1, bytes = bytes + ? where id = ?", (entry.size, study))
@@ -52,8 +54,31 @@ class Runs:
             body = {"rounds": rounds, "bytes": size, **({"gone": entry.gone} if entry.gone else {})}
             return self.add_event(study, "round", body)
 
+    def hear(self, study: str, heard: Sequence[Heard]) -> None:
+        """Write down what came from whom: bytes and digests. Nothing, if the study has been deleted meanwhile."""
+        if not heard:
+            return
+        with self._db.writing():
+            now = self._db.clock()
+            (number,) = self._db.one("select coalesce(max(number), 0) from received where study = ?", (study,))
+            rows = [(number + i, now, *one, study) for i, one in enumerate(heard, start=1)]
+            self._db.write_many(
+                "insert into received (study, number, time, site, run, round, bytes, digest, refused) "
+                "select id, ?, ?, ?, ?, ?, ?, ?, ? from studies where id = ?",
+                rows,
+            )
+
+    def heard(self, study: str, site: str = "") -> list[Heard]:
+        """What came from all sites, or from one, in order."""
+        rows = self._db.all(
+            "select site, run, round, bytes, digest, refused from received where study = ? and (? = '' or site = ?) order by number",
+            (study, site, site),
+        )
+        return [Heard(*row) for row in rows]
+
     def clear_journal(self, study: str) -> None:
-        """Forget the sums: the run is over."""
+        """Forget the sums, in every file: the run is over."""
+        self._db.shred()
         self._db.write("delete from journal where study = ?", (study,))
 
     def add_results(self, study: str, results: Sequence[CIResult], body: dict[str, Any]) -> bool:

@@ -164,7 +164,8 @@ class Studies:
             raise LifeCycleError(f"A study becomes {end.value} when it is {' or '.join(s.value for s in allowed)}; this one is {now}.")
 
     def delete(self, study: str) -> None:
-        """Forget a study that does not run, with all that belongs to it."""
+        """Forget a study that does not run, with all that belongs to it, in every file."""
+        self._db.shred()
         if not self._db.write("delete from studies where id = ? and state != ?", (study, State.RUNNING)):
             raise LifeCycleError("A study that runs cannot be deleted. Cancel it first.")
 

@@ -33,14 +33,15 @@ LEARNT = (
     "Participants and the study's owner learn the result: which pairs of variables were found dependent or independent given which others, "
     "with p-values and numbers of rows over all sites together, and the graphs that agree with it.",
     "The study's server learns sums over sites, the number of messages, when this site was connected, and this site's network address.",
-    "Other sites learn this site's name and fingerprint, and the same result.",
-    "Nobody is sent a row of the table, and no number of this site alone, but for what is said under warnings and limits.",
+    "Other sites learn this site's name and fingerprint, the same result, and what this site states of itself (see below).",
+    "Nobody is sent a row of the table. What can be worked out about this site alone is said below, sentence by sentence.",
 )
 PROTECTED = (
     "The table stays in the memory of a program on this site's machine. No value of it is written to a disk by that program.",
     "Every number is masked with random numbers that this site shares with each other site, and that cancel only in the sum over all of "
     "them. Masked numbers alone look random to the server and to whoever listens.",
-    "This site refuses requests that break the limits below, and writes every message and every refusal to a ledger before it leaves.",
+    "This site leaves out what would tell of few rows, and refuses requests that break the contract's limits. It writes every message and "
+    "every refusal to a ledger before it leaves.",
 )
 
 
@@ -69,8 +70,10 @@ def document(desk: SiteDesk) -> bytes:
         _section("What leaves this site", *_leaves(desk)),
         _section("What others learn from it", listed(LEARNT)),
         _section("How it is protected", listed(PROTECTED)),
-        _section("Limits and warnings", *_limits(offer)),
-        _section("The contract, as it stands", listed(offer.lines()), el("p", f"Reference: {offer.reference}")),
+        _section("What can be worked out about this site", listed(desk.disclosed())),
+        _section("Warnings", _warnings(offer)),
+        _section("Together with earlier studies", *_earlier(desk)),
+        _section("The contract, as it stands", listed(offer.lines()), el("p", f"Reference: {offer.reference}"), *_digest(desk)),
         _section("Fingerprints", *_fingerprints(desk, offer)),
         _section(
             "Technical data",
@@ -141,20 +144,37 @@ def _leaves(desk: SiteDesk) -> list[Html]:
     return [el("p", words), table([*heads, Column("bytes", number=True)], rows, caption="By kind of message", sortable=False)]
 
 
-def _limits(offer: Offer) -> list[Html]:
-    s = offer.settings
-    limits = [
-        f"No sum is made over fewer than {s.min_contributors} sites.",
-        f"No sum is made over fewer than {s.min_rows} rows.",
-        "What only one site can test is answered with the test's statistics alone."
-        if s.single_site.value == "local"
-        else "What only one site can test is not answered.",
-        "If a site is gone for good, the study stops."
-        if s.on_dropout.value == "stop"
-        else "If a site is gone for good, the study goes on.",
-    ]
+def _warnings(offer: Offer) -> Html:
     warnings = offer.warnings()
-    return [listed(limits), el("h3", "Warnings"), listed(warnings) if warnings else el("p", "There are none beyond the ordinary.")]
+    return listed(warnings) if warnings else el("p", "There are none beyond the ordinary.")
+
+
+def _earlier(desk: SiteDesk) -> list[Html]:
+    """What no study by itself tells, but this one and earlier ones together."""
+    judged = desk.judgement()
+    if judged is None:
+        return [el("p", "The study has no contract yet that could be held against earlier ones.")]
+    if not judged.subtractions:
+        words = "This site’s home remembers the studies that it took part in. None of them and this one together tell more than each alone"
+        return [el("p", f"{words}, as far as this site can know."), *([listed(judged.identities)] if judged.identities else [])]
+    return [listed([*(one.words for one in judged.subtractions), *judged.identities])]
+
+
+def _digest(desk: SiteDesk) -> list[Html]:
+    """The contract's digest, and what the site's policy says of it."""
+    judged = desk.judgement()
+    if judged is None:
+        return []
+    found = [el("p", "Digest: ", el("code", judged.digest))]
+    if judged.trouble:
+        found.append(el("p", judged.trouble))
+    elif judged.broken:
+        found += [el("p", f"The site’s policy ({judged.policy[:16]}…) would not agree to it:"), listed(judged.broken)]
+    else:
+        found.append(
+            el("p", f"The site’s policy ({judged.policy[:16]}…) would agree to it." if judged.policy else "The site has no policy.")
+        )
+    return found
 
 
 def _fingerprints(desk: SiteDesk, offer: Offer) -> list[Html]:

@@ -41,7 +41,7 @@ KINDS = (
     (
         re.compile(r"^own p-values|^statistics of"),
         "Tests of this site alone",
-        "Results of tests, not numbers they are made of: p-values, or the statistics of tests that only one site can do.",
+        "Results of tests, not numbers they are made of: p-values. Where only one site can do a test, its p-value has three digits.",
     ),
     (
         re.compile(r"^centre and spread|^how many rows lie|^counts of the levels"),

@@ -14,7 +14,7 @@ from consilience.federation.site.ledger import LedgerLine
 from consilience.secagg import Identity
 from consilience.secagg.context import sha256
 from consilience.service.agent import StudyFolder
-from consilience.service.errors import RecordsError
+from consilience.service.chain import read_chain
 from consilience.service.tls import write_private
 
 __all__ = ["Consent", "LedgerFile", "keep_consent", "mark_of", "read_consent"]
@@ -26,7 +26,8 @@ class Consent(msgspec.Struct, frozen=True):
     """That the owner has agreed: when, to what (its reference and its words), and to take part with which of the study's variables.
 
     ``table`` is the mark of the table (:func:`mark_of`); empty in records of before there was one. ``plan`` is the digest of the plan by
-    which the table was made, as the agent keeps it, and ``steps`` are its lines; empty where nothing was harmonised.
+    which the table was made, as the agent keeps it, and ``steps`` are its lines; empty where nothing was harmonised. ``digest`` is the
+    contract's, as the study stood then, and ``named`` what earlier studies and this one tell together, in the words that were shown.
     """
 
     reference: str
@@ -37,6 +38,8 @@ class Consent(msgspec.Struct, frozen=True):
     table: str = ""
     plan: str = ""
     steps: tuple[str, ...] = ()
+    digest: str = ""
+    named: tuple[str, ...] = ()
 
 
 def mark_of(frame: pl.DataFrame, identity: Identity) -> str:
@@ -79,15 +82,12 @@ class LedgerFile:
         self._lines: list[LedgerLine] = []
 
     def read(self, file: Path) -> list[LedgerLine]:
-        """All lines; the last may be torn, and is then not one."""
+        """All lines; the last may be torn, and is then not one. Damage elsewhere is an error that names the line."""
         try:
             now = file.stat()
             key = (str(file), now.st_size, now.st_mtime_ns)
             if key != self._key:
-                whole = file.read_bytes().split(b"\n")[:-1]
-                self._lines, self._key = [msgspec.json.decode(line, type=LedgerLine) for line in whole], key
+                self._lines, self._key = list(read_chain(file.read_bytes(), str(file)).entries), key
         except FileNotFoundError:
             return []
-        except msgspec.DecodeError:
-            raise RecordsError(f"{str(file)!r} is damaged. Restore it from a backup.") from None
         return list(self._lines)

@@ -24,9 +24,10 @@ from consilience.federation.site.ledger import Ledger
 from consilience.protocol.handshake import Proposal
 from consilience.protocol.states import Standing
 from consilience.service.agent import Agent, Outcome, Site, StudyFolder
+from consilience.service.agent.asking import Asked, Decision
 from consilience.service.agent.entry import check_url, context_of, download
 from consilience.service.config import AgentConfig
-from consilience.service.contract import decode_contract
+from consilience.service.contract import Contract, decode_contract
 from consilience.web.desk.offer import Offer
 from consilience.web.desk.words import page_words
 
@@ -43,8 +44,8 @@ LEFT = "This site has left the study: its connection is closed, and it answers n
 class Pending:
     """A question of the agent: a contract, or (``offer`` None) whether these names and levels may be told. One answer, once."""
 
-    def __init__(self, offer: Offer | None, lines: list[str], warnings: list[str]) -> None:
-        self.offer, self.lines, self.warnings = offer, lines, warnings
+    def __init__(self, offer: Offer | None, lines: list[str], warnings: list[str], contract: Contract | None = None) -> None:
+        self.offer, self.lines, self.warnings, self.contract = offer, lines, warnings, contract
         self._answered = threading.Event()
         self._yes = False
 
@@ -76,13 +77,24 @@ class _AppSite(Site):
 
 
 class Session:
-    """One agent, from its start to its end. ``agreed`` is what the owner agreed to, ``tells`` the words that may be told in the open."""
+    """One agent, from its start to its end. ``agreed`` is what the owner agreed to, ``tells`` the words that may be told in the open.
+
+    ``named`` are the keys of what earlier studies and this one tell together, as the owner has agreed to it.
+    """
 
     def __init__(
-        self, client: Client, folder: StudyFolder, config: AgentConfig, token: str, agreed: Offer | None, *, tells: tuple[str, ...] = ()
+        self,
+        client: Client,
+        folder: StudyFolder,
+        config: AgentConfig,
+        token: str,
+        agreed: Offer | None,
+        *,
+        tells: tuple[str, ...] = (),
+        named: frozenset[str] = frozenset(),
     ) -> None:
         self.client, self.folder, self._config, self._token = client, folder, config, token
-        self.agreed, self.tells = agreed, tells
+        self.agreed, self.tells, self.named = agreed, tells, named
         self.pending: Pending | None = None
         self.words: deque[tuple[float, str]] = deque(maxlen=MOST_WORDS)
         self.outcome: Outcome | None = None
@@ -91,7 +103,7 @@ class Session:
         self.study: dict[str, Any] = {}
         self.seen = 0.0
         self.started = time.time()
-        self._site = _AppSite(client, folder, self._ask, tell=self._tell)
+        self._site = _AppSite(client, folder, lambda *_: False, tell=self._tell, decide=self._decide)
         self._agent = Agent(folder.joined, client.identity, config, self._say)
         self._task: asyncio.Task[None] | None = None
         self._over = asyncio.Event()
@@ -167,17 +179,17 @@ class Session:
         """Whether the agent waits to connect again, and nothing has come from the server since it said so."""
         return self.active and bool(self.words) and "; again in " in self.words[-1][1] and self.words[-1][0] > self.seen
 
-    def _ask(self, lines: list[str], warnings: list[str]) -> bool:
+    def _decide(self, asked: Asked) -> Decision:
         """The agent's question, in its thread: answered at once if it is what the owner has agreed to, else when a page has the answer."""
-        offer = self._site.proposed
-        if offer is not None and offer == self.agreed:
-            return True
-        self.pending = pending = Pending(offer, lines, warnings)
+        offer, keys = self._site.proposed, frozenset(one.key for one in asked.subtractions)
+        if offer is not None and offer == self.agreed and keys <= self.named:
+            return Decision(yes=True, by="its owner")
+        self.pending = pending = Pending(offer, asked.lines, asked.warnings, asked.contract)
         yes = pending.wait()
         if yes and offer is not None:
-            self.agreed = offer
+            self.agreed, self.named = offer, self.named | keys
         self.pending = None
-        return yes
+        return Decision(yes=yes, by="its owner")
 
     def _tell(self, lines: list[str], warnings: list[str]) -> bool:
         """Whether names and levels may be told: at once if these are the very words that the owner has agreed to tell."""

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from consilience.data.finding import Asker, Grade
 from consilience.data.harmonise import Plan
 from consilience.data.harmonise.columns import ColumnPlan
@@ -17,6 +19,7 @@ from consilience.federation import Client
 from consilience.federation.site.ledger import LedgerLine
 from consilience.service.agent import Home, StudyFolder
 from consilience.service.agent import join as enter
+from consilience.service.agent.disclosing import disclosed
 from consilience.service.agent.home import PlanRecord
 from consilience.service.agent.rehearsal import rehearse
 from consilience.service.agent.telling import declared, question
@@ -25,6 +28,7 @@ from consilience.service.invitation import Invitation
 from consilience.web.desk.checking import TableCheck, conflicts, table_check
 from consilience.web.desk.dryrun import DryRun
 from consilience.web.desk.fitting import Match, fit
+from consilience.web.desk.judgement import Judgement, contract_of, judge
 from consilience.web.desk.leaving import Rehearsal
 from consilience.web.desk.obstacle import MIXED, obstacle
 from consilience.web.desk.offer import Offer
@@ -57,6 +61,8 @@ class SiteDesk:
         self._version = 0
         self._matched: tuple[tuple[int, Offer], list[Match]] | None = None
         self._checked: tuple[tuple[int, Offer | None], TableCheck] | None = None
+        self._judged: tuple[tuple[int, str, bool], Judgement | None] | None = None
+        self._disclosed: tuple[tuple[int, Offer], list[str]] | None = None
         self.fitted = -1
         self._ledger_file = LedgerFile()
         found = self.home.studies()
@@ -264,14 +270,30 @@ class SiteDesk:
         """Why the agent cannot go on with this table; empty if it can."""
         return obstacle(self)
 
+    def judgement(self) -> Judgement | None:
+        """The contract's digest, what earlier studies and it tell together, and what the policy says; None if there is no contract."""
+        contract = contract_of(self)
+        asked = self.session is not None and self.session.pending is not None
+        key = (self._version, contract.digest.hex() if contract is not None else "", asked)
+        if self._judged is None or self._judged[0] != key:
+            self._judged = (key, judge(self))
+        return self._judged[1]
+
     async def agree(self, offer: Offer | None) -> None:
-        """The owner agrees: to an offer, or (None) to tell the site's variables. The agent begins, or goes on with its answer."""
+        """The owner agrees: to an offer, or (None) to tell the site's variables. The agent begins, or goes on with its answer.
+
+        To agree to an offer is to agree to what earlier studies and it tell together (:meth:`judgement`): a page asks for both.
+        """
         assert self.study is not None
         if self.obstacle() == MIXED:
             raise StudyError(MIXED)
+        judged = self.judgement() if offer is not None else None
         if offer is not None:
-            held, lines, plan = tuple(self.held), tuple(offer.lines()), self.plan
+            self.study.reconsider()  # the owner has seen this offer, and whether the table fits it
+            held, lines, plan = tuple(self.held), (*offer.lines(), *self.disclosed()), self.plan
             kept = Consent(offer.reference, time.time(), self.site, held, lines, self.mark(), plan.digest, plan.lines)
+            if judged is not None:
+                kept = msgspec.structs.replace(kept, digest=judged.digest, named=tuple(one.words for one in judged.subtractions))
             keep_consent(self.study, kept)
         session = self.session
         if session is not None and session.active:
@@ -281,7 +303,7 @@ class SiteDesk:
                 session.pending.answer(yes=True)
                 return
             await session.leave()  # it has the columns of another offer: a new one takes its place, with those that were shown
-        self.begin(offer, tells=self.telling() if offer is None else ())
+        self.begin(offer, tells=self.telling() if offer is None else (), named=judged.names if judged is not None else frozenset())
 
     def _same_table(self, client: Client) -> bool:
         """Whether a client has the columns and the plan that this one would have now."""
@@ -292,6 +314,16 @@ class SiteDesk:
     def plan(self) -> PlanRecord:
         """The plan for the table, as the agent writes it down."""
         return PlanRecord.of(self.table.plan) if self.table is not None else PlanRecord()
+
+    def disclosed(self) -> list[str]:
+        """What can be worked out about this site by what the study asks for: the lines of the consent, whatever page shows them."""
+        offer = self.offer
+        if offer is None or self.table is None or self.study is None or not self.fits():
+            return []
+        key = (self._version, offer)
+        if self._disclosed is None or self._disclosed[0] != key:
+            self._disclosed = (key, disclosed(self.client(), offer.contract).lines())
+        return self._disclosed[1]
 
     def first_done(self) -> list[str]:
         """What is done with the table before anything is computed, by its plan and to the study's units: before and after, in words."""
@@ -306,10 +338,11 @@ class SiteDesk:
         assert self.study is not None
         return tuple(question(declared(self.client(), Asker.PAGE), self.study.joined.url))
 
-    def begin(self, offer: Offer | None, *, tells: tuple[str, ...] = ()) -> None:
+    def begin(self, offer: Offer | None, *, tells: tuple[str, ...] = (), named: frozenset[str] = frozenset()) -> None:
         """Start the agent. Without an offer it has nothing to agree to, and asks."""
         assert self.study is not None
-        self.session = Session(self.client(), self.study, self.config, self._view.token if self._view else "", offer, tells=tells)
+        token = self._view.token if self._view else ""
+        self.session = Session(self.client(), self.study, self.config, token, offer, tells=tells, named=named)
         self.session.start()
 
     def ledger(self) -> list[LedgerLine]:
@@ -317,6 +350,12 @@ class SiteDesk:
         if self.session is not None and self.session.ledger is not None:
             return list(self.session.ledger.entries)
         return self._ledger_file.read(self.study.path / "ledger.jsonl") if self.study is not None else []
+
+    def ledger_bytes(self) -> bytes:
+        """The ledger as it is on disk, with its digests and signatures: what is handed on stays evidence."""
+        file = None if self.study is None else self.study.path / "ledger.jsonl"
+        data = b"" if file is None or not file.exists() else file.read_bytes()
+        return data[: data.rfind(b"\n") + 1]
 
     @property
     def finished(self) -> bool:

@@ -10,7 +10,8 @@ from fastapi import APIRouter, Header, HTTPException, Query, Response
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
-from consilience.service.server.models import EventOut
+from consilience.citest.rounding import PUBLISHED_DIGITS
+from consilience.service.server.models import EventOut, HeardOut, ReceivedOut, SiteKeyOut
 from consilience.service.server.result_files import DOCUMENTS, plain
 from consilience.service.server.services import OwnStudy, Parts, Services, SharedStudy, Who
 from consilience.service.store import Event, State
@@ -61,10 +62,20 @@ def _event(event: Event) -> EventOut:
     return EventOut(number=event.number, time=event.time, kind=event.kind, body=event.body)
 
 
+@router.get("/received", summary="What was received")
+def received(row: SharedStudy, who: Who, services: Parts) -> ReceivedOut:
+    """Length and digest of every answer, and every refusal: of all sites for the owner, of itself for a site."""
+    sites = [site for site in services.store.studies.sites(row.id) if who.owner or site.name == who.site]
+    return ReceivedOut(
+        sites=[SiteKeyOut(name=site.name, identity=site.identity.hex()) for site in sites],
+        heard=[HeardOut(**(one._asdict() | {"digest": one.digest.hex()})) for one in services.store.runs.heard(row.id, who.site)],
+    )
+
+
 @router.get("/tests", summary="Tests so far")
 def tests(row: OwnStudy, services: Parts) -> Response:
-    """Every result that is there, also while the study runs and after it failed."""
-    found = [plain(result.to_dict()) for result in services.store.runs.results(row.id)]
+    """Every result that is there, also while the study runs and after it failed; numbers have six significant digits."""
+    found = [plain(result.to_dict(), PUBLISHED_DIGITS) for result in services.store.runs.results(row.id)]
     return Response(json.dumps(found, ensure_ascii=False), media_type="application/json")
 
 

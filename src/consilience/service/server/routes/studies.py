@@ -43,6 +43,7 @@ def _out(row: StudyRow, services: Services, *, is_owner: bool) -> StudyOut:
         SiteOut(
             name=site.name,
             fingerprint=fingerprint_text(fingerprint_of(site.identity)),
+            identity=site.identity.hex(),
             connected=site.name in connected,
             declared=site.declarations is not None,
             consented=site.consented,
@@ -65,6 +66,8 @@ def _out(row: StudyRow, services: Services, *, is_owner: bool) -> StudyOut:
         bytes=row.bytes,
         tests=services.store.runs.count_results(row.id),
         asked=_asked(services.runner.asked(row.id)),
+        queried=row.contract is not None and row.contract.queried,
+        contract=actions.digest_now(row, services.store.studies.sites(row.id)),
         created=row.created,
         changed=row.changed,
     )

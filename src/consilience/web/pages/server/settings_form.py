@@ -40,7 +40,8 @@ DANGERS: Mapping[str, Danger] = {
     "min_contributors": Danger(PAIR_WARNING + " With 3 or more, no site can do so alone.", lambda value: value < 3),
     "min_rows": Danger("The fewer rows a sum is over, the more it says about each of them.", lambda value: value < 10),
     "single_site": Danger(
-        "What one site alone can test leaves it as its own statistics; nothing is summed over.", lambda value: value is SingleSite.LOCAL
+        "What one site alone can test leaves it as its own p-value, rounded to three digits; nothing is summed over.",
+        lambda value: value is SingleSite.LOCAL,
     ),
     "site_effects": Danger(JOINT_WARNING, lambda value: value is SiteEffects.JOINT),
     "allow_joint": Danger(JOINT_WARNING, bool),

@@ -21,7 +21,7 @@ WAYS = (
     ),
     ("file", "With a study file", "The same as a TOML file, as the command line takes it; its settings are taken over, too."),
     ("site", "From what a site has declared", "A site that was asked for its variables, in this study or in another of yours."),
-    ("ask", "By asking the sites", "They say what they hold when they connect. The server then knows which site measures what."),
+    ("ask", "By asking the sites", "They say what they hold when they connect: names, kinds and levels, in the open."),
 )
 """How variables come into a study: value, words, hint."""
 

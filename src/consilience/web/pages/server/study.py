@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from starlette.responses import Response
 
+from consilience.secagg import fingerprint_text
 from consilience.service.contract import warnings_of
 from consilience.service.server import actions
 from consilience.service.store import State, StudyRow
@@ -43,6 +44,7 @@ def _study(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200) ->
         warnings=warnings_of(row.contract) if row.contract else (),
         needed=max(2, row.settings.min_contributors),
         is_owner=bool(visit.owner),
+        digest=fingerprint_text(bytes.fromhex(digest)) if (digest := actions.digest_now(row, sites)) else "",
     )
 
 

@@ -13,7 +13,7 @@ from consilience.service.agent.telling import TELL_WARNING
 from consilience.web.desk import SiteDesk
 from consilience.web.desk.offer import Offer, differences
 from consilience.web.desk.words import page_words
-from consilience.web.forms import Trouble
+from consilience.web.forms import Form, Trouble
 from consilience.web.pages.site.common import desk_of, form_of, page, see
 
 __all__ = ["answer", "given", "show"]
@@ -68,7 +68,8 @@ def _page(request: Request, *troubles: Trouble) -> Response:
         lines = offer.lines() if offer else _told(desk)
     except ConsilienceError as error:  # what must not be told is not even asked about; a yes all the same fails with the same words
         lines, troubles = [], (*troubles, Trouble("", page_words(error)))
-    warnings = pending.warnings if pending is not None else [*offer.warnings(), *desk.doubts()] if offer else [TELL_WARNING]
+    judged = desk.judgement() if offer else None
+    warnings = _warnings(desk, offer)
     sites = [(name, fingerprint_text(value), name == desk.site) for name, value in offer.sites] if offer else []
     first = desk.first_done()
     return page(
@@ -78,14 +79,26 @@ def _page(request: Request, *troubles: Trouble) -> Response:
         troubles=list(troubles),
         offer=offer,
         lines=lines,
+        disclosed=desk.disclosed() if offer else (),
         warnings=warnings,
         changed=changed,
         sites=sites,
         pending=pending,
+        judged=judged,
         first=first,
         steps=sum(not line.startswith(" ") for line in first),
         reference=offer.reference if offer else _mark(lines),
     )
+
+
+def _warnings(desk: SiteDesk, offer: Offer | None) -> list[str]:
+    """What to know before agreeing, but for what earlier studies and this one tell: that is a question of its own."""
+    pending, judged = desk.session.pending if desk.session is not None else None, desk.judgement() if offer else None
+    apart = {one.words for one in judged.subtractions} if judged is not None else set()
+    if pending is not None:
+        return [words for words in pending.warnings if words not in apart]
+    identities = judged.identities if judged is not None else ()
+    return [*offer.warnings(), *desk.doubts(), *identities] if offer else [TELL_WARNING]
 
 
 def _told(desk: SiteDesk) -> list[str]:
@@ -124,17 +137,30 @@ async def answer(request: Request) -> Response:
         return see("/run" if pending is not None else "/")
     if session is not None and session.active and pending is None:
         return see("/consent/given")
-    if form.text("reference") != (offer.reference if offer else _mark(_shown(desk))):
-        return _page(request, Trouble("", "What the study asks for has changed while you read. Read it again; nothing was sent."))
-    if form.text("version") != str(desk.version):  # in another window of the browser
-        return _page(request, Trouble("", "Your table, or what you withhold, has changed while you read. Read it again; nothing was sent."))
-    if form.text("name").split() != desk.site.split():  # pages show several spaces as one
-        return _page(request, Trouble("name", f"Type the name of this site as the study has it: {desk.site}"))
+    if trouble := _wrong(desk, form, offer):
+        return _page(request, trouble)
     try:
         await desk.agree(offer)
     except ConsilienceError as error:
         return _page(request, Trouble("", page_words(error)))
     return see("/consent/given")
+
+
+def _wrong(desk: SiteDesk, form: Form, offer: Offer | None) -> Trouble | None:
+    """Why a yes is none: it was given to something else, in part, or without the site's name."""
+    judged = desk.judgement() if offer else None
+    together = judged is not None and bool(judged.subtractions)
+    if form.text("reference") != (offer.reference if offer else _mark(_shown(desk))):
+        return Trouble("", "What the study asks for has changed while you read. Read it again; nothing was sent.")
+    if form.text("version") != str(desk.version):  # in another window of the browser
+        return Trouble("", "Your table, or what you withhold, has changed while you read. Read it again; nothing was sent.")
+    if judged is not None and together and form.text("earlier-mark") != judged.mark:
+        return Trouble("", "What this study and earlier ones tell together has changed while you read. Read it again; nothing was sent.")
+    if together and not form.flag("earlier"):
+        return Trouble("earlier", "Tick this box as well if you agree to what this study and earlier ones tell together.")
+    if form.text("name").split() != desk.site.split():  # pages show several spaces as one
+        return Trouble("name", f"Type the name of this site as the study has it: {desk.site}")
+    return None
 
 
 async def given(request: Request) -> Response:

@@ -27,6 +27,7 @@ async def show(request: Request) -> Response:
         return see("/fit")
     rehearsal = desk.dry_run.found
     kinds = kinds_of(rehearsal.lines) if rehearsal else []
+    judged = desk.judgement() if rehearsal else None
     return page(
         request,
         "leaving.html",
@@ -37,6 +38,10 @@ async def show(request: Request) -> Response:
         lines=rehearsal.lines[:MOST_LINES] if rehearsal else (),
         busy=desk.dry_run.busy,
         failed=desk.dry_run.failed,
+        judged=judged,
+        limits=desk.offer.contract.limits(),
+        disclosed=desk.disclosed() if rehearsal else (),
+        warnings=[*desk.offer.warnings(), *(judged.identities if judged else ())],
     )
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import AsyncIterator
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -148,20 +146,18 @@ async def go_on(request: Request) -> Response:
         return see("/consent")
     if desk.table is None:
         return see("/data")
-    agreed = desk.session.agreed if desk.session is not None else None
+    agreed, named = (desk.session.agreed, desk.session.named) if desk.session is not None else (None, frozenset[str]())
     try:
         await desk.look()
         if obstacle := desk.obstacle():
             return _page(request, Trouble("", obstacle))
-        desk.begin(agreed)
+        desk.begin(agreed, named=named)
     except ConsilienceError as error:
         return _page(request, Trouble("", page_words(error)))
     return see("/run")
 
 
 async def ledger(request: Request) -> Response:
-    """The ledger as a file, one line of JSON a message."""
-    desk = desk_of(request)
-    text = "".join(json.dumps(asdict(line), ensure_ascii=False) + "\n" for line in desk.ledger())
+    """The ledger as a file, one line of JSON a message, as it is on disk."""
     headers = {"Content-Disposition": 'attachment; filename="ledger.jsonl"'}
-    return Response(text, media_type="application/jsonl", headers=headers)
+    return Response(await asyncio.to_thread(desk_of(request).ledger_bytes), media_type="application/jsonl", headers=headers)

@@ -1,0 +1,302 @@
+"""Every sentence about disclosure, from one place: the contract, the dry run, the consent and the result say the same.
+
+Lines are plain text: names of variables, levels and sites stand in them as they are, and whoever shows them escapes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from consilience.data.table import Table
+from consilience.disclosure.census import Census
+from consilience.disclosure.patterns import columns_of, patterns_of
+from consilience.disclosure.shield import Shielded
+from consilience.settings.choices import Dropout, Isolation, Method, SingleSite
+from consilience.settings.terms import Terms
+from consilience.wording import counted
+
+__all__ = ["contract_lines", "result_lines", "site_lines"]
+
+MOST_LINES = 12
+"""Groups of rows, levels or variable sets that are named one by one."""
+
+SUMS = "how many they are, how many have each level, squares and products of their columns, how well models fit them"
+"""What a sum over rows is."""
+SOLVED = (
+    "where few sites are in a sum, say two to four, how many rows each of them has, and how many have each level, can be solved for, if "
+    "not which site it is: counts are whole numbers, and their squares, divided by the site's rows, are summed as well"
+)
+"""What adding and subtracting cannot do, and more can, whatever the isolation (tests/disclosure/test_what_remains.py)."""
+STATED = (
+    "every site states to all others and to the server which variables it contributes, whether it lacks values of them, and whether it has "
+    "enough rows (min_rows); it states the same in the whole study"
+)
+"""What everybody sees of every site where there are rules."""
+
+
+def contract_lines(terms: Terms) -> list[str]:
+    """What limits hold in a study, and what each of them means.
+
+    >>> for line in contract_lines(Terms(min_cell=5))[:4:3]:
+    ...     print(line)
+    no sum over fewer than 2 sites, but for answers to tests that one site alone can do, and none over fewer than 10 rows
+    how many sites and rows there are for a variable set is summed in any case
+    """
+    alone = terms.single_site is SingleSite.LOCAL and terms.min_contributors > 1
+    but = ", but for answers to tests that one site alone can do," if alone else ""
+    limits = (
+        f"no sum over fewer than {counted(terms.min_contributors, 'site')}{but} and none over fewer than {counted(terms.min_rows, 'row')}"
+    )
+    told = [_alone(terms), _gone(terms)]
+    if not _ruled(terms):
+        return [
+            limits,
+            *told,
+            "how many sites and rows there are for a variable set is summed in any case",
+            "single rows are not protected: sums over two variable sets may differ by one row, which can be worked out (min_cell=1)",
+            "small counts of levels are not protected, be they of one site or of all (min_cell=1)",
+            "what can be worked out by subtracting sums may be about one site alone (isolation='aggregate')",
+        ]
+    return [limits, *told, *(_strict if terms.isolation is Isolation.STRICT else _aggregate)(terms), STATED, *_rest(terms)]
+
+
+def _alone(terms: Terms) -> str:
+    if terms.min_contributors == 1:
+        return "what one site alone can test is summed like any other test"
+    if terms.single_site is SingleSite.REFUSE:
+        return "what one site alone can test is not answered (single_site='refuse')"
+    return (
+        "what one site alone can test is answered by it with a p-value of three digits, degrees of freedom and whether its models could be "
+        "fitted; no statistic leaves it (single_site='local')"
+    )
+
+
+def _gone(terms: Terms) -> str:
+    if terms.on_dropout is Dropout.STOP:
+        return "if a site is gone for good, the study stops (on_dropout='stop')"
+    return "if a site is gone for good, sums are made again with the others (on_dropout='restart')"
+
+
+def _ruled(terms: Terms) -> bool:
+    return terms.min_cell > 1 or terms.isolation is Isolation.STRICT
+
+
+def _aggregate(terms: Terms) -> list[str]:
+    rows = counted(max(terms.min_rows, terms.min_cell), "row")
+    return [
+        "how many sites and rows there are for a variable set is summed in any case",
+        f"every site takes part with groups of at least {rows} that have values of the same variables; rows of smaller groups lose "
+        f"values until they are like others, or are left out; a site with fewer rows sits out (min_rows)",
+        _cells(terms),
+        f"by subtracting sums over different variables, sums over at least {rows} of one site alone may be worked out; every site sees "
+        f"before it agrees which they are for it (isolation='aggregate')",
+    ]
+
+
+def _strict(terms: Terms) -> list[str]:
+    least = max(2, terms.min_contributors)
+    return [
+        f"every site takes part with rows that have values of all variables that it contributes, at least "
+        f"{max(terms.min_rows, terms.min_cell)} of them, or sits out (min_rows); it does not contribute what is the same in all of them",
+        _cells(terms),
+        f"whatever can be worked out by adding and subtracting sums is about at least {least} sites together; tests, and counts of rows, "
+        f"that would tell about fewer are refused (isolation='strict')",
+        "a site that passes on its own numbers takes its part away: then what is left is about so many sites fewer",
+    ]
+
+
+def _cells(terms: Terms) -> str:
+    if terms.min_cell == 1:
+        return "small counts of levels at one site are not protected by a rule of their own (min_cell=1)"
+    return (
+        f"no count from 1 to {terms.min_cell - 1} of a level's rows at one site can be worked out: the site leaves out rows or values, so "
+        f"that there is none (min_cell={terms.min_cell}; a site may ask for more)"
+    )
+
+
+def _rest(terms: Terms) -> list[str]:
+    """What no rule covers."""
+    strict = terms.isolation is Isolation.STRICT
+    lines = [
+        "not covered: counts of rows by the levels of two or more variables together, which may be small"
+        + (", over all sites of a sum" * strict),
+        "not covered: numbers that are the same in nearly all rows, or far from all others in a few: sums over many rows tell of these few",
+        "not covered: other studies of the same rows, which may leave out others and differ from this one by few rows; a site's home "
+        "remembers its own studies, and names it before consent",
+    ]
+    lines.append(f"not covered: {SOLVED}")
+    if terms.method is Method.FISHER:
+        lines.append(
+            "not covered: a server that lies about how many sites can do a test can have the p-value of one of them, in three digits"
+        )
+    if terms.method in (Method.FEDCI, Method.AUTO):
+        lines.append(
+            "not covered: where a level is a function of a number, such as an age group and age, fitted models become steps, and tell of the "
+            "few rows next to them; a server that does not follow the protocol can ask for steep models of its choice"
+        )
+    if terms.method in (Method.RESIDUAL, Method.AUTO):
+        alone = "" if strict else ", which may be those of one site"
+        lines.append(f"not covered: curves of numbers rest on few rows where few lie, and products with them tell of these few{alone}")
+        lines.append("not covered: how many rows of all sites together lie between given values of a number; far out there may be few")
+    return lines
+
+
+def site_lines(shielded: Shielded, terms: Terms, min_cell: int) -> list[str]:
+    """What can be worked out about one site alone, what it leaves out and what it says to everybody: read by its owner before consent.
+
+    ``min_cell`` is the one that the table was shielded with.
+
+    >>> import polars as pl
+    >>> from consilience.data.schema import Schema
+    >>> from consilience.disclosure.shield import shield
+    >>> table = Table(pl.DataFrame({"A": [0.5] * 32, "B": [1] * 30 + [0] * 2}), Schema({"A": "continuous", "B": "binary"}), "muenster")
+    >>> print(*site_lines(shield(table, Terms(min_cell=5), 5), Terms(min_cell=5), 5)[-3:], sep=chr(10))
+    left out at this site: 2 of 32 rows; 4 values in all
+    left out: 2 rows with B = 0, a level that fewer than 5 rows of a group have
+    everybody in the study sees that this site contributes A, B, that no value of these is missing, and that it has at least 10 rows
+    """
+    ruled = min_cell > 1 or terms.isolation is Isolation.STRICT
+    told = [_told(shielded, terms)] if _ruled(terms) else []
+    if ruled and not shielded.table.names:
+        about = ["nothing about this site's rows can be worked out: what the rules leave of them is too little to take part"]
+    elif terms.isolation is Isolation.STRICT:
+        about = _about_strict(shielded.table, terms)
+    elif not ruled:
+        return [
+            "sums over any of this site's rows may be worked out, down to a single row, where sums over different variables differ by it "
+            "(min_cell=1)"
+        ]
+    else:
+        about = _about(shielded.table, terms, min_cell)
+    return [*about, *_left_out(shielded, min_cell), *told]
+
+
+def _about_strict(table: Table, terms: Terms) -> list[str]:
+    least = max(2, terms.min_contributors)
+    return [
+        f"nothing about this site alone can be worked out by adding and subtracting sums: what can is about at least {least} sites",
+        f"this site contributes {counted(table.n_rows, 'row')} with values of {', '.join(columns_of(table))}",
+        "what it costs: rows that lack a value are left out, or variables that many rows lack, and some tests are refused; the result says "
+        "how many",
+        f"not covered: {least - 1} or more other sites that pass on their own numbers; what is left may be sums over this site's rows",
+        f"not covered: {SOLVED}",
+    ]
+
+
+def _about(table: Table, terms: Terms, min_cell: int) -> list[str]:
+    groups = _groups(table)
+    if len(groups) == 1:
+        (names, rows), *_ = groups
+        lines = [
+            f"sums over all {rows} rows that this site contributes may be worked out, of the variables {', '.join(names)}: {SUMS}",
+            "if another site contributes exactly these variables and lacks no values either, subtracting gives sums over both together; "
+            "but that site, and whoever it passes its numbers on to, can take its own part away",
+            f"with that site and without it: {SOLVED}",
+        ]
+    else:
+        named = [f"a group of {rows} rows with values of {', '.join(names)}" for names, rows in groups[:MOST_LINES]]
+        more = [f"… and {counted(len(groups) - MOST_LINES, 'group')} more"] if len(groups) > MOST_LINES else []
+        lines = [
+            f"this site's rows lack different values, so that sums over each of {len(groups)} groups of them may be worked out: {SUMS}",
+            *named,
+            *more,
+            f"without subtracting, too: {SOLVED}",
+        ]
+    if terms.on_dropout is Dropout.RESTART:
+        lines.append("if this site is gone during a run, sums are made again without it, and the difference is this site's part of them")
+    if any(len([name for name in names if name in table.codes]) > 1 for names, _ in groups):
+        lines.append(
+            f"of these rows, how many have given levels of two or more variables together may be worked out too, also if they are fewer "
+            f"than {min_cell}"
+        )
+    least = max(terms.min_rows, min_cell)
+    return [*lines, f"no part of this site's rows with fewer than {least} rows can be told apart by adding and subtracting sums"]
+
+
+def _groups(table: Table) -> list[tuple[tuple[str, ...], int]]:
+    """Variables and rows of every group, the largest first."""
+    found = patterns_of(table)
+    groups = [
+        (tuple(name for name, there in zip(found.columns, has, strict=True) if there), int(rows))
+        for has, rows in zip(found.has.tolist(), found.rows, strict=True)
+        if any(has)
+    ]
+    return sorted(groups, key=lambda group: (-group[1], group[0]))
+
+
+def _left_out(shielded: Shielded, min_cell: int) -> list[str]:
+    if not shielded.values_left_out:
+        return ["no row and no value of this site is left out by these rules"]
+    schema, why = shielded.table.schema, shielded.left_out
+    lines = [
+        f"left out at this site: {shielded.rows_left_out} of {counted(shielded.rows_before, 'row')}; "
+        f"{counted(shielded.values_left_out, 'value')} in all"
+    ]
+    lines += [
+        f"left out: {counted(level.rows, 'row')} with {level.variable} = {schema[level.variable].levels[level.code]}, a level that fewer "
+        f"than {min_cell} rows of a group have"
+        for level in why.levels[:MOST_LINES]
+    ]
+    if len(why.levels) > MOST_LINES:
+        rows = sum(level.rows for level in why.levels[MOST_LINES:])
+        lines.append(f"left out: {counted(rows, 'row')} with {len(why.levels) - MOST_LINES} other levels, for the same reason")
+    if why.others and not shielded.table.names:
+        lines.append(f"left out: {counted(why.others, 'row')} that are too few to take part")
+    elif why.others:
+        lines.append(f"left out: {counted(why.others, 'row')} that lack values, as too few other rows do in the same way")
+    if why.hidden:
+        lines.append(f"left out: {counted(why.hidden, 'value')} of rows that stay, which count as missing")
+    if why.variables and shielded.table.names:
+        lines.append(f"not contributed, since nothing of them is left: {', '.join(why.variables)}")
+    return lines
+
+
+def _told(shielded: Shielded, terms: Terms) -> str:
+    said = shielded.statement
+    if said.rows < terms.min_rows or not said.variables:
+        return f"everybody in the study sees that this site sits out, since it has fewer than {terms.min_rows} rows to contribute"
+    gaps = "that no value of these is missing" if said.whole else "that some values of these are missing"
+    return (
+        f"everybody in the study sees that this site contributes {', '.join(said.variables)}, {gaps}, and that it has at least "
+        f"{counted(terms.min_rows, 'row')}"
+    )
+
+
+def result_lines(census: Census, names: Mapping[bytes, str], refused: Sequence[tuple[str, ...]] = ()) -> list[str]:
+    """What the rules did to a study, from what everybody knows: sites that sit out, levels, and tests that were refused.
+
+    ``names`` are those of sites by fingerprint; ``refused`` the variable sets of tests that strict ruled out.
+
+    >>> from consilience.data.schema import Schema
+    >>> from consilience.disclosure.statement import Statement
+    >>> schema = Schema({"A": "continuous", "B": "continuous"})
+    >>> said = {b"1": Statement(("A", "B"), True, 10), b"2": Statement((), True, 0)}
+    >>> result_lines(Census(said, Terms(min_cell=5), schema), {b"1": "muenster", b"2": "bonn"})[0]
+    'bonn sits out: fewer than 10 rows to contribute'
+    """
+    terms = census.terms
+    if not _ruled(terms):
+        return []
+    gaps = " or gaps in them" if terms.isolation is Isolation.STRICT else ""
+    lines = [
+        f"{names.get(site, site.hex()[:8])} sits out: fewer than {terms.min_rows} rows to contribute{gaps}"
+        for site in census.statements
+        if census.sits_out(site)
+    ]
+    if terms.min_cell > 1:
+        lines.append(
+            f"every site leaves out rows or values with levels that fewer than {terms.min_cell} of its rows have: a level that is so rare "
+            f"at every site is in no sum"
+        )
+    if terms.isolation is not Isolation.STRICT:
+        return lines
+    may, could = census.pairs()
+    lines.append(
+        f"isolation='strict': {may} of the {counted(could, 'pair')} of variables that at least {census.least} sites contribute may be "
+        f"tested; {counted(len(refused), 'test')} refused for it"
+    )
+    sets = sorted({tuple(sorted(one)) for one in refused}, key=lambda one: (len(one), one))
+    lines += [f"refused: tests over {', '.join(one)}" for one in sets[:MOST_LINES]]
+    if len(sets) > MOST_LINES:
+        lines.append(f"… and over {counted(len(sets) - MOST_LINES, 'other variable set')}")
+    return lines

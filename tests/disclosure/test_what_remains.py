@@ -1,0 +1,334 @@
+"""What still comes out, over all rules: the honest rest that ``docs/privacy.md`` lists, each as the attack itself.
+
+A test here that fails because the number does not come out any more is good news: change the page, then the test.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import consilience as cs
+from consilience.data.basis import Expansion
+from consilience.data.responses import Coded
+from consilience.data.spline import LADDER, Knots, spline
+from consilience.glm.layout import Ordinal, SiteEffects, Total
+from consilience.protocol.evaluate import Evaluate, ModelAsk
+from consilience.protocol.grid import Cells, Grid
+from consilience.protocol.mean_products import MeanProducts, MeanSet
+from consilience.protocol.messages import Announced
+from consilience.protocol.products import Products
+from tests.disclosure.derivation import Record, Released, alone, assert_same, fewest, knowledge_of, own, sites_apart, too_small
+from tests.disclosure.scenes import AGGREGATE, MIN_CELL, MIN_ROWS, STRICT, serve, studied, table
+
+both = pytest.mark.parametrize("rules", [AGGREGATE, STRICT], ids=["aggregate", "strict"])
+THREE = {"a": table(1), "b": table(2), "c": table(3)}
+
+ONE_VARIES = THREE | {site: THREE[site].with_columns(Z=pl.lit(7.0)) for site in "ab"}
+"""Z has one value at a and at b. They contribute to every sum, and add nothing to cross-products."""
+
+
+def test_in_aggregate_a_number_that_varies_at_one_site_only_is_that_sites_own() -> None:
+    """Cross-products of Z with everything, over many rows of c. In strict a and b do not contribute what is the same in all their rows."""
+    record = studied(ONE_VARIES, AGGREGATE)
+    found = [r.part.over(("X", "Z")) for r in record.sums() if set(r.variables) >= {"X", "Z"}]
+    assert found
+    wanted = own(ONE_VARIES["c"], record.schema, ("X", "Z"))
+    for part in found:
+        np.testing.assert_allclose(part.gram[1], wanted.gram[1], rtol=1e-8)
+        assert part.rows >= MIN_ROWS
+    assert not [r for r in studied(ONE_VARIES, STRICT).sums() if "Z" in r.variables]
+
+
+ONE_HAS_R = {"a": table(1, {"p": 50, "q": 40}), "b": table(2, {"p": 45, "q": 45}), "c": table(3, {"p": 50, "q": 30, "r": 12})}
+
+
+@both
+def test_a_level_that_occurs_at_one_site_only_is_that_sites_own(rules: dict[str, Any]) -> None:
+    """How often r occurs at c, and what those rows add up to; never for fewer rows than ``min_cell``."""
+    record = studied(ONE_HAS_R, rules)
+    found = [r.part.over(("C", "X")) for r in record.sums() if set(r.variables) >= {"C", "X"}]
+    assert found
+    wanted = own(ONE_HAS_R["c"], record.schema, ("C", "X"))
+    for part in found:
+        assert part.levels["C"][2] == 12 >= MIN_CELL
+        np.testing.assert_allclose(part.gram[1, 1:], wanted.gram[1, 1:], rtol=1e-8)
+
+
+ONE_PATIENT = THREE | {"a": THREE["a"].with_columns(Z=pl.lit(0.0)), "b": THREE["b"].with_columns(Z=pl.lit(0.0))}
+ONE_PATIENT["c"] = ONE_PATIENT["c"].with_columns(Z=pl.when(pl.int_range(pl.len()) == 17).then(3.0).otherwise(0.0))
+"""A number that is zero for all patients but one is a level of one patient in disguise."""
+
+
+def test_in_strict_a_number_that_is_the_same_for_all_but_one_patient_is_in_no_sum_if_it_varies_at_one_site() -> None:
+    assert not [r for r in studied(ONE_PATIENT, STRICT).sums() if "Z" in r.variables]
+
+
+def test_in_strict_such_a_number_still_tells_of_few_patients_if_it_varies_at_two_sites() -> None:
+    """One patient of a, and one of c: the sum of squares is theirs alone."""
+    frames = ONE_PATIENT | {"a": ONE_PATIENT["a"].with_columns(Z=pl.when(pl.int_range(pl.len()) == 5).then(3.0).otherwise(0.0))}
+    found = next(r.part.over(("X", "Z")) for r in studied(frames, STRICT).sums() if set(r.variables) >= {"X", "Z"})
+    wanted = sum(3.0**2 * (1 - 1 / frames[site].height) for site in "ac")
+    np.testing.assert_allclose(found.gram[1, 1], wanted, rtol=1e-8)
+
+
+def test_in_aggregate_a_number_that_is_the_same_for_all_but_one_patient_gives_that_patient() -> None:
+    """Rules on levels do not see it: declare such a variable as levels, or leave it out. Its product with X is 3 (x - mean)."""
+    record = studied(ONE_PATIENT, AGGREGATE)
+    found = next(r.part.over(("X", "Z")) for r in record.sums() if set(r.variables) >= {"X", "Z"})
+    n, value = ONE_PATIENT["c"].height, 3.0
+    np.testing.assert_allclose(found.gram[1, 1], value**2 * (1 - 1 / n), rtol=1e-8)
+    deviation = ONE_PATIENT["c"]["X"][17] - ONE_PATIENT["c"]["X"].mean()
+    np.testing.assert_allclose(found.gram[0, 1] / value, deviation, rtol=1e-7)
+
+
+def with_d(frame: pl.DataFrame, both: dict[str, int]) -> pl.DataFrame:
+    """A second discrete variable: so many rows of each level of C have it."""
+    rank, many = pl.int_range(pl.len()).over("C"), pl.col("C").replace_strict(both)
+    return frame.with_columns(D=pl.when(rank < many).then(pl.lit("yes")).otherwise(pl.lit("no")))
+
+
+TWO_WAY = {
+    "a": with_d(table(1), {"p": 20, "q": 15, "r": 6}),
+    "b": with_d(table(2), {"p": 20, "q": 15, "r": 6}),
+    "c": with_d(table(3, {"p": 30, "q": 30}, "CX"), {"p": 12, "q": 1}),
+}
+SCHEMA = {"C": ("multinomial", ["p", "q", "r"]), "D": ("binary", ["no", "yes"]), "X": "continuous", "Z": "continuous"}
+"""At c, 30 patients have q and 13 have D, and one has both."""
+
+
+def test_in_aggregate_cells_of_two_variables_at_one_site_come_out() -> None:
+    """Announced before consent, and not refused: leaving out by pairs of levels would itself make the pair dependent. Strict closes it."""
+    record = studied(TWO_WAY, AGGREGATE, schema=SCHEMA)
+    found = alone(record.sums(), knowledge_of(TWO_WAY), "c", ("C", "D"))
+    assert found is not None
+    assert found.cells == [30, 30, 0, 47, 13]
+    both_levels = found.gram[0, 2] + found.levels["C"][1] * found.levels["D"][1] / found.n
+    assert round(both_levels) == 1
+    strict = studied(TWO_WAY, STRICT, schema=SCHEMA)
+    assert alone(strict.sums(), knowledge_of(TWO_WAY), "c", ("C", "D")) is None
+
+
+UNLIKE = {
+    "a": table(1, {"p": 15, "q": 12, "r": 6}),
+    "b": table(2, {"p": 11, "q": 9, "r": 14}),
+    "c": table(3, {"p": 20, "q": 13, "r": 8}),
+    "d": table(4, {"p": 24, "q": 7, "r": 11}),
+}
+
+
+@both
+@pytest.mark.parametrize("sites", [2, 3, pytest.param(4, marks=pytest.mark.slow)])
+def test_whole_numbers_tell_sites_apart(rules: dict[str, Any], sites: int) -> None:
+    """What no linear algebra sees: counts are whole, and cross-products that are centred at each site have their squares, over n, in them.
+
+    So a sum over four sites is four tables, if not whose. This is why no site relies on another for its rare levels; and what strict
+    promises is about adding and subtracting only.
+    """
+    frames = dict(list(UNLIKE.items())[:sites])
+    record = studied(frames, rules)
+    part = next(r.part.over(("C",)) for r in record.sums() if "C" in r.variables)
+    tables = [[15, 12, 6], [11, 9, 14], [20, 13, 8], [24, 7, 11]][:sites]
+    assert sites_apart(part, "C", sites) == [tables]
+
+
+COLLUDING = {"a": table(1), "b": table(2, {"p": 30, "q": 28, "r": 2}), "c": table(3, columns="CX"), "d": table(4, columns="CX")}
+
+
+def test_a_site_that_colludes_takes_itself_away() -> None:
+    """All but one of those that are always in a sum together are enough, not all but one of the study. What is left was shielded for it."""
+    record = studied(COLLUDING, AGGREGATE)
+    known = knowledge_of(COLLUDING)
+    told = own(COLLUDING["a"], record.schema, ("C", "X", "Z"))
+    sums = [*record.sums(), Released(frozenset("a"), ("C", "X", "Z"), told)]
+    found = alone(sums, known, "b", ("C", "X", "Z"))
+    assert found is not None
+    assert_same(found, own(COLLUDING["b"].filter(pl.col("C") != "r"), record.schema, ("C", "X", "Z")))
+
+
+def test_in_strict_as_many_sites_must_collude_as_are_agreed_less_one() -> None:
+    """Every combination is about three sites or more, so that two of them still have to be told."""
+    frames = {f"s{i}": table(i, columns="CXZ" if i < 3 else "CX") for i in range(6)}
+    record, known = studied(frames, {**STRICT, "min_contributors": 3}), knowledge_of(frames)
+    assert fewest(record.sums(), known, most=2) == 3
+    told = [Released(frozenset({site}), ("C", "X", "Z"), own(frames[site], record.schema, ("C", "X", "Z"))) for site in ("s0", "s1")]
+    assert alone([*record.sums(), told[0]], known, "s2", ("C", "X")) is None
+    assert alone([*record.sums(), *told], known, "s2", ("C", "X", "Z")) is not None
+
+
+HALF, OTHER = {"p": 20, "q": 15, "r": 6}, {"p": 20, "q": 15, "r": 6}
+NEVER_BOTH = {site: table(k, columns="CXW", lacking={"X": HALF, "W": OTHER}) for k, site in enumerate("abc")} | {
+    "d": table(4, columns="CXW")
+}
+"""a, b and c have X in half of their rows and W in the other half: they contribute both, and no row with both."""
+
+
+def test_in_aggregate_a_lie_about_sites_with_gaps_is_not_seen() -> None:
+    """Statements say which variables a site has, not which of them together. What comes out is d's, over many rows, shielded for it.
+
+    A server that does not lie has one contributor here, and makes no sum. In strict all sites are whole, and their statements say it all.
+    """
+    asked = ("C", "W", "X")
+    server, record = serve(NEVER_BOTH, AGGREGATE)
+    server._transport.ask(Products((asked,), {}), [Announced(asked, 3, 300)])
+    (found,) = (r.part for r in record.sums())
+    assert_same(found, own(NEVER_BOTH["d"], record.schema, asked))
+    assert not too_small(found, MIN_ROWS, MIN_CELL)
+
+
+@both
+def test_bounds_around_the_largest_value_find_it(rules: dict[str, Any]) -> None:
+    """Residual method, and a server that lays its few cells where it likes: one row stands in a cell of its own, of any width."""
+    values = np.sort(pl.concat(THREE.values())["X"].to_numpy())
+    edges = np.linspace(values[-2], values[-1] + 0.01, 23)
+    server, _ = serve(THREE, rules, method="residual")
+    seen = server._transport.ask(Grid((Cells.of("X", edges, centred=False),), True), [Announced(("X",), 3, len(values))])
+    (cell,) = np.flatnonzero(seen[2:]) + 2
+    assert seen[cell] == 1
+    assert edges[cell - 1] <= values[-1] <= edges[cell]
+
+
+# a server that does not follow the protocol, and chooses points: one is enough
+
+PEOPLE = {"B": ("binary", ["no", "yes"]), "D": ("binary", ["f", "m"]), "W": "continuous", "X": "continuous"}
+NAMES = tuple(PEOPLE)
+
+
+def people(seed: int, n: int) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    x = rng.normal(50.0, 1.0, n)
+    b = np.where(x + rng.normal(0.0, 1.5, n) > 50.5, "yes", "no")
+    return pl.DataFrame({"B": b, "D": rng.choice(["m", "f"], n), "W": rng.normal(0.0, 3.0, n), "X": x})
+
+
+MANY = {"a": people(1, 90), "b": people(2, 120), "c": people(3, 70)}
+
+
+def at(server: cs.Server, beta: list[float], effects: SiteEffects) -> Total:
+    """The sums of B ~ D + W + X at parameters of the server's choice."""
+    model = ModelAsk("B", NAMES[1:], NAMES, (0, 1, 2), (0, 1), np.array(beta, dtype="<f8").tobytes())
+    locations = None if effects is SiteEffects.PROFILED else {"W": 0.0, "X": 50.0}
+    request = Evaluate(1, (model,), effects, Ordinal.PROPORTIONAL, len(MANY), {}, locations)
+    (found,) = request.read(server._transport.ask(request, [Announced(NAMES, 3, 280)]), server.schema)
+    return found
+
+
+def next_to_the_step(frames: dict[str, pl.DataFrame]) -> np.ndarray:
+    """Of each site the difference of two patients, in units of that in W: as many have more of X as have B."""
+    found = []
+    for frame in frames.values():
+        upper, lower = frame.sort("X", descending=True).slice((frame["B"] == "yes").sum() - 1, 2).iter_rows(named=True)
+        w = upper["W"] - lower["W"]
+        found.append([((upper["D"] == "m") - (lower["D"] == "m")) / w, 1.0, (upper["X"] - lower["X"]) / w])
+    return np.array(found)
+
+
+@both
+def test_a_steep_slope_is_about_two_patients(rules: dict[str, Any]) -> None:
+    """With a steep slope of X the model is a step, and nearly all information is in the two rows of one site next to it: a matrix of rank
+    one, the difference of two patients in everything. How steep, a few points tell. A fit of data that are separated goes there by itself.
+    """
+    server = cs.Server([cs.Client(site, frame) for site, frame in MANY.items()], schema=PEOPLE, **rules)
+    seen = [np.linalg.eigh(at(server, [0.0, 0.0, slope], SiteEffects.PROFILED).info) for slope in np.geomspace(1e2, 1e4, 25)]
+    values, vectors = min((one for one in seen if one[0][-1] > 1e-9), key=lambda one: one[0][-2] / one[0][-1])
+    assert values[-2] < 1e-4 * values[-1]
+    found = vectors[:, -1] / vectors[1, -1]  # differences in units of that in W
+    assert min(np.abs(found - one).max() for one in next_to_the_step(MANY)) < 1e-2
+
+
+def threshold(seed: int, n: int) -> pl.DataFrame:
+    """B is whether X is above 50.5, as an age group is of age."""
+    frame = people(seed, n)
+    return frame.with_columns(B=pl.when(pl.col("X") > 50.5).then(pl.lit("yes")).otherwise(pl.lit("no")))
+
+
+@both
+def test_a_level_that_is_a_function_of_a_number_is_about_two_patients_without_any_lie(rules: dict[str, Any]) -> None:
+    """The server follows the protocol, and asks for one test. Its fit ends at a slope of hundreds. (Of 24 such studies, ratios come out to
+    one hundredth in 4, to five hundredths in 18.)
+    """
+    frames = {site: threshold(seed, n) for site, seed, n in (("a", 90, 90), ("b", 91, 120), ("c", 92, 70))}
+    server = cs.Server([cs.Client(site, frame) for site, frame in frames.items()], schema=PEOPLE, **rules)
+    record = Record(server)
+    server.test("B", "W", given=["D", "X"])
+    seen = [
+        np.linalg.eigh(total.info)
+        for one in record.seen
+        if isinstance(one.request, Evaluate)
+        for model, total in zip(one.request.models, one.request.read(one.total, server.schema), strict=True)
+        if model.predictors == ("D", "W", "X")
+    ]
+    values, vectors = min(seen, key=lambda one: one[0][-2] / max(one[0][-1], 1e-300))
+    assert values[-2] < 1e-3 * values[-1]
+    found = vectors[:, -1] / vectors[1, -1]
+    assert min(np.abs(found - one).max() for one in next_to_the_step(frames)) < 1e-2
+
+
+@both
+def test_with_one_intercept_for_all_sites_a_step_anywhere_is_one_patient(rules: dict[str, Any]) -> None:
+    """``site_effects="none"``: the step stands where the server wants it. Above all but one, the score is that patient, in every column."""
+    server = cs.Server([cs.Client(site, frame) for site, frame in MANY.items()], schema=PEOPLE, **rules, site_effects="none")
+    everybody = pl.concat(MANY.values())
+    below, top = everybody["X"].sort().tail(2)
+    step = 0.5 * (below + top)  # found by halving: some eight points
+    nobody = at(server, [0.0, 0.0, 1e5, -1e5 * 50.0], SiteEffects.NONE).score
+    found = nobody - at(server, [0.0, 0.0, 1e5, -1e5 * (step - 50.0)], SiteEffects.NONE).score
+    patient = everybody.row(everybody["X"].arg_max() or 0, named=True)
+    np.testing.assert_allclose(found, [patient["D"] == "m", patient["W"], patient["X"] - 50.0, 1.0], atol=1e-7)
+
+
+@both
+def test_knots_around_the_largest_value_make_a_column_of_one_patient(rules: dict[str, Any]) -> None:
+    """Residual method: a B-spline whose support holds one row is a number that is zero for all patients but one; its product with Z is
+    that patient's deviation from the mean of the site.
+    """
+    server, _ = serve(THREE, rules, method="residual", site_slopes=False)
+    where, frame = max(((frame["X"].max(), frame) for frame in THREE.values()), key=lambda one: float(str(one[0])))
+    top, next_to = pl.concat(THREE.values())["X"].sort(descending=True).head(2)
+    assert where == top
+    around = Knots(tuple(np.linspace(top - 0.4 * (top - next_to), top + 0.4 * (top - next_to), LADDER + 1).tolist()))
+    coded = Coded({}, {"X": around, "Z": Knots(tuple(np.linspace(10.0, 40.0, LADDER + 1).tolist()))})
+    request = MeanProducts((MeanSet(("X", "Z"), Expansion(("X",), 8), ("Z",)),), coded, slopes=False, features=False)
+    total = server._transport.ask(request, [Announced(names, 3, 246) for names in (("X", "Z"), ("X",), ("Z",))])
+    (found,) = request.read(total, server.schema)
+    middle = found.gram.shape[0] // 2
+    patient = frame.row(frame["X"].arg_max() or 0, named=True)
+    others = frame.filter(pl.col("X") < top)["Z"].mean()
+    height = spline(around, 8).curved(np.zeros(1))[0, middle - 1]
+    deviation = height * found.products["Z"][middle, 0] / found.gram[middle, middle]
+    assert deviation == pytest.approx(patient["Z"] - others, rel=1e-6)
+
+
+SMALL_ONE = {site: table(k, {"p": 800, "q": 700, "r": 500}, "CXZW") for k, site in enumerate("ab", 1)} | {
+    "c": table(3, {"p": 6, "q": 7}, "CXW")
+}
+"""Two large sites, and a small one that lacks Z."""
+
+
+def test_in_aggregate_a_curve_of_the_residual_method_is_about_one_patient_of_a_small_site() -> None:
+    """No lie, two sums subtracted: knots that are close for 4,000 rows leave single rows of 13 in the support of a B-spline. Its product
+    with W is that patient's deviation from the others' mean, and its square says how high the curve is there.
+    """
+    server, record = serve(SMALL_ONE, AGGREGATE, method="residual")
+    server.test_all(max_given=1)
+    found = dict[int, tuple[np.ndarray, np.ndarray]]()
+    for one in record.seen:
+        if isinstance(one.request, MeanProducts):
+            for each, total in zip(one.request.sets, one.request.read(one.total, server.schema), strict=True):
+                if each.expansion.given == ("X",) and "W" in each.responses:
+                    found[round(total.n)] = total.gram, total.products["W"][:, 0]
+                    knots, pieces = one.request.coded.knots["X"], each.expansion.pieces
+    (gram, products), (less, fewer) = found[4013], found[4000]
+    x, w = SMALL_ONE["c"]["X"].to_numpy(), SMALL_ONE["c"]["W"].to_numpy()
+    curve = spline(knots, pieces)
+    columns = curve.curved(curve.straight(x))
+    single = [(j, int(columns[:, j].argmax())) for j in np.flatnonzero((columns != 0.0).sum(axis=0) == 1) if columns[:, j].max() > 1e-3]
+    assert len({i for _, i in single}) >= 3
+    for j, i in single:
+        own = (gram - less)[1 + j, 1 + j]
+        height = np.sqrt(own * len(x) / (len(x) - 1))
+        deviation = height * (products - fewer)[1 + j] / own
+        assert deviation == pytest.approx(w[i] - np.delete(w, i).mean(), rel=1e-4)

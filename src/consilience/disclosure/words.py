@@ -131,8 +131,8 @@ def _rest(terms: Terms) -> list[str]:
         )
     if terms.method in (Method.FEDCI, Method.AUTO):
         lines.append(
-            "not covered: where a level is a function of a number, such as an age group and age, fitted models become steps, and tell of the "
-            "few rows next to them; a server that does not follow the protocol can ask for steep models of its choice"
+            "not covered: where a level is a function of a number, such as an age group and age, fitted models become steps, and tell of "
+            "the few rows next to them; a server that does not follow the protocol can ask for steep models of its choice"
         )
     if terms.method in (Method.RESIDUAL, Method.AUTO):
         alone = "" if strict else ", which may be those of one site"

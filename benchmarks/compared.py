@@ -72,7 +72,7 @@ def replications(method: str, n: int, wanted: int, kinds: Iterable[str] = (), le
     iterated models of many sites, which are about sites with few rows.
     """
     many = levels >= MANY_LEVELS and n > {"random": LARGEST, "fedci": 2000, "fisher": 2000}.get(method, n)
-    many |= sites >= MANY_SITES and n > LARGEST and method in ("fedci", "random", "fisher")
+    many |= sites >= MANY_SITES and n >= LARGEST and method in ("fedci", "random", "fisher")
     if method == "random" and "count" in kinds:
         return 0
     if method != "kci":

@@ -20,6 +20,8 @@ __all__ = ["Swept", "sweep"]
 
 COLLINEAR = 1e-10
 """Directions of own columns, brought to unit variance, with less variance than this are none: rounding leaves some 1e-14."""
+NEARLY = 1e-9
+"""A column whose mean is its first value up to this share may be constant: of a constant one rounding leaves less."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +41,7 @@ class Swept:
 
     def leverage(self, columns: Floats) -> Floats:
         """The leverage of rows in the local fit; ``columns`` are the own ones, about their means."""
-        inside = ((columns @ self.inverse) * columns).sum(axis=1) if self.own else 0.0
+        inside = np.einsum("ij,ij->i", columns @ self.inverse, columns) if self.own else 0.0
         return np.full(len(columns), 1.0 / max(self.n, 1)) + inside
 
 
@@ -61,7 +63,8 @@ def sweep(pieces: Callable[[], Iterable[Floats]], width: int, own: int, *, full:
             continue
         if shift is None:  # about the mean of the first rows: a column far from zero must not be squared as it is
             shift = piece.mean(axis=0)
-            constant = (piece[0] == piece).all(axis=0)
+            near = np.flatnonzero(np.abs(shift - piece[0]) <= NEARLY * np.abs(piece[0]))  # few columns are looked at row by row
+            constant = near[(piece[0, near] == piece[:, near]).all(axis=0)]
             shift[constant] = piece[0, constant]
         moved = piece - shift
         gram += (moved if full else moved[:, :own]).T @ moved

@@ -21,6 +21,7 @@ from consilience.federation.site.ledger import Ledger
 from consilience.federation.site.own_tests import desk_for
 from consilience.glm.kernel import Floats
 from consilience.protocol import framing
+from consilience.protocol.catalogue import AnyRequest
 from consilience.protocol.desk import Desk
 from consilience.protocol.errors import ChangedStatementError, FalseCountsError, OutsideSchemaError, WrongRosterError
 from consilience.protocol.guard import Guard
@@ -119,7 +120,7 @@ class SiteHalf:
         self._key: RunKey | None = None
         self._run: _Run | None = None
         self._runs: set[bytes] = set()
-        self._last: tuple[bytes, Floats] = (b"", np.empty(0))
+        self._last: tuple[AnyRequest | None, frozenset[bytes], Floats] = (None, frozenset(), np.empty(0))
 
     @property
     def closed(self) -> bool:
@@ -309,11 +310,12 @@ class SiteHalf:
 
     def _compute(self, request: RoundRequest, run: _Run) -> Floats:
         """The numbers. The last request, asked again because its round was lost, has the same answer to the last bit."""
-        asked = sha256(framing.encode(request.body) + b"".join(sorted(run.members))).digest()
         assert self._desk is not None
-        if asked != self._last[0]:
-            self._last = (asked, self._desk.answer(request.body, sorted(run.members).index(self.fingerprint)))
-        return self._last[1]
+        body, members, vector = self._last
+        if members != run.members or body != request.body:
+            vector = self._desk.answer(request.body, sorted(run.members).index(self.fingerprint))
+            self._last = (request.body, run.members, vector)
+        return vector
 
     def _hide(self, vector: Floats, run: _Run, request: RoundRequest) -> bytes | Floats:
         if not self.terms.masking:

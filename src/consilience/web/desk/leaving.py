@@ -61,6 +61,12 @@ KINDS = (
         "What is left of two variables when their means are taken away, multiplied and summed over rows or clusters; and squares of that.",
     ),
     (
+        re.compile(r"^in the open, to all sites"),
+        "What this site states",
+        "Which of the study's variables it contributes, whether it lacks values of them, and whether it has enough rows. All sites and the "
+        "server see it; it is not masked.",
+    ),
+    (
         re.compile(r"^names, kinds and levels"),
         "Names of variables",
         "Which variables this site measures, their kinds and their levels. These are not masked.",

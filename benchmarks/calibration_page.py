@@ -139,7 +139,7 @@ def _cell(kept: Kept, row: str, n: int, method: str, level: float) -> str:
 
 def page(kept: Kept, others: Sequence[str], pairs: Sequence[str]) -> str:
     """The page in docs/."""
-    usual = mode([block.count for block in kept.blocks.values()] or [1])
+    usual = mode([block.count for block in kept.blocks.values() if block.method in OURS] or [1])
     bounds = {a: [stats.binom.ppf(q, usual, a) / usual for q in (0.005, 0.995)] for a in LEVELS}
     interval = ", ".join(f"{low:.4f} to {high:.4f} at {a}" for a, (low, high) in bounds.items())
     counts = sorted({(m, kept.count(r, n, m)) for r, n, m in kept.cells([*others, *pairs])})

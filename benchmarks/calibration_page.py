@@ -152,7 +152,8 @@ models of a test hold. Made by `make calibration`; the data are those of `consil
 than the 99% interval of the binomial distribution allows (with {usual:,} replications {interval}).
 Where a test says that it cannot tell (`informative=False`), that is no rejection. Replications: {done}.
 There are some two hundred figures for each of our methods, and one in two hundred is above its interval by chance: such a cell is asked
-five times as often, and judged by all of its replications.
+five times as often, and judged by all of its replications. What they are compared with is asked fewer times where that takes long, and
+no more once it is settled that it does not hold.
 
 - `fedci`, `random`, Fisher: nested generalised linear models, straight lines, one slope for all sites, independent rows.
 - `residual`: smooth means, slopes of their own for sites, any variances, wards where there are any (`cluster="ward"`); it looks for

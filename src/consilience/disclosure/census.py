@@ -63,7 +63,6 @@ class Census:
     def __init__(self, statements: Mapping[bytes, Statement], terms: Terms, schema: Schema) -> None:
         self.statements, self.terms, self.schema = dict(sorted(statements.items())), terms, schema
         self.strict = terms.isolation is Isolation.STRICT
-        self.ruled = self.strict or terms.min_cell > 1
         self.least = max(2, terms.min_contributors)
         """Sites that anything must be about, with strict."""
         self._alone = terms.method in ALONE or terms.effects in ALONE
@@ -72,7 +71,7 @@ class Census:
     def sits_out(self, site: bytes) -> bool:
         """True if the site contributes zeros to everything."""
         said = self.statements[site]
-        return self.ruled and (said.rows < self.terms.min_rows or not said.variables or (self.strict and not said.whole))
+        return self.terms.shielded and (said.rows < self.terms.min_rows or not said.variables or (self.strict and not said.whole))
 
     def contributors(self, variables: Iterable[str]) -> frozenset[bytes]:
         """The sites that have values for all of ``variables``, and do not sit out."""

@@ -48,7 +48,7 @@ def contract_lines(terms: Terms) -> list[str]:
         f"no sum over fewer than {counted(terms.min_contributors, 'site')}{but} and none over fewer than {counted(terms.min_rows, 'row')}"
     )
     told = [_alone(terms), _gone(terms)]
-    if not _ruled(terms):
+    if not terms.shielded:
         return [
             limits,
             *told,
@@ -75,10 +75,6 @@ def _gone(terms: Terms) -> str:
     if terms.on_dropout is Dropout.STOP:
         return "if a site is gone for good, the study stops (on_dropout='stop')"
     return "if a site is gone for good, sums are made again with the others (on_dropout='restart')"
-
-
-def _ruled(terms: Terms) -> bool:
-    return terms.min_cell > 1 or terms.isolation is Isolation.STRICT
 
 
 def _aggregate(terms: Terms) -> list[str]:
@@ -156,7 +152,7 @@ def site_lines(shielded: Shielded, terms: Terms, min_cell: int) -> list[str]:
     everybody in the study sees that this site contributes A, B, that no value of these is missing, and that it has at least 10 rows
     """
     ruled = min_cell > 1 or terms.isolation is Isolation.STRICT
-    told = [_told(shielded, terms)] if _ruled(terms) else []
+    told = [_told(shielded, terms)] if terms.shielded else []
     if ruled and not shielded.table.names:
         about = ["nothing about this site's rows can be worked out: what the rules leave of them is too little to take part"]
     elif terms.isolation is Isolation.STRICT:
@@ -275,7 +271,7 @@ def result_lines(census: Census, names: Mapping[bytes, str], refused: Sequence[t
     'bonn sits out: fewer than 10 rows to contribute'
     """
     terms = census.terms
-    if not _ruled(terms):
+    if not terms.shielded:
         return []
     gaps = " or gaps in them" if terms.isolation is Isolation.STRICT else ""
     lines = [

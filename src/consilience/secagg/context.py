@@ -71,9 +71,7 @@ def check_run_id(run_id: bytes) -> bytes:
     >>> check_run_id(b"run 7")
     b'run 7'
     """
-    if not isinstance(run_id, bytes) or not 1 <= len(run_id) <= MAX_RUN_ID_BYTES:
-        raise KeyFormatError(f"A run id must be 1 to {MAX_RUN_ID_BYTES} bytes; got {run_id!r}.")
-    return run_id
+    return _check_id("A run id", run_id, MAX_RUN_ID_BYTES)
 
 
 def check_study(study: bytes) -> bytes:
@@ -82,9 +80,13 @@ def check_study(study: bytes) -> bytes:
     >>> check_study(b"00112233aabbccdd")
     b'00112233aabbccdd'
     """
-    if not isinstance(study, bytes) or not 1 <= len(study) <= MAX_STUDY_BYTES:
-        raise KeyFormatError(f"A study's id must be 1 to {MAX_STUDY_BYTES} bytes; got {study!r}.")
-    return study
+    return _check_id("A study's id", study, MAX_STUDY_BYTES)
+
+
+def _check_id(name: str, data: bytes, most: int) -> bytes:
+    if not isinstance(data, bytes) or not 1 <= len(data) <= most:
+        raise KeyFormatError(f"{name} must be 1 to {most} bytes; got {data!r}.")
+    return data
 
 
 def check_statement(statement: bytes) -> bytes:

@@ -60,10 +60,15 @@ def by_policy(policy: Policy) -> Decide:
     def decide(asked: Asked) -> Decision:
         found = violations(policy, asked.contract, asked.site, [one.words for one in asked.subtractions])
         if found:
-            return Decision(False, why=f"This site's policy does not agree to the contract. {' '.join(found)} {NOTHING_LEFT}")
+            return _against_policy(found)
         return Decision(True, f"policy {policy.digest}")
 
     return decide
+
+
+def _against_policy(broken: list[str]) -> Decision:
+    """A no, with all that a contract breaks."""
+    return Decision(False, why=f"This site's policy does not agree to the contract. {' '.join(broken)} {NOTHING_LEFT}")
 
 
 def check_digest(text: str) -> str:
@@ -97,7 +102,7 @@ def by_digest(digest: str, policy: Policy | None = None, *, allow_subtraction: b
         # that the two tell something together was agreed to with the digest: the policy is not asked again for it
         broken = [] if policy is None else violations(policy, asked.contract, asked.site)
         if broken:
-            return Decision(False, why=f"This site's policy does not agree to the contract. {' '.join(broken)} {NOTHING_LEFT}")
+            return _against_policy(broken)
         return Decision(True, f"digest {wanted}")
 
     return decide

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+import sqlite3
 from collections.abc import Callable
 from typing import Any
 
@@ -41,7 +42,7 @@ from consilience.protocol.version import VERSION
 from consilience.secagg import Identity
 from consilience.secagg.errors import BadSignatureError
 from consilience.secagg.identity import PUBLIC_BYTES, SIGNATURE_BYTES, is_signed_by
-from consilience.service.errors import DeclinedError, RateLimitError
+from consilience.service.errors import DeclinedError, LifeCycleError, RateLimitError
 from consilience.service.server.hub import BAD, LEFT, Connection, Hub, SocketWriter
 from consilience.service.server.limits import RateLimit
 from consilience.service.server.metrics import Metrics
@@ -51,7 +52,7 @@ from consilience.service.store import Principal, State, Store
 
 __all__ = ["SiteSockets"]
 
-FORBIDDEN, TRY_LATER, TOO_LONG = 4403, 4429, 1009
+FORBIDDEN, TRY_LATER, TOO_LONG, NOT_NOW = 4403, 4429, 1009, 1013
 HANDSHAKE_SECONDS = 20.0
 TOKEN_SECONDS = 7 * 86400.0
 MOST_REASON = 1000
@@ -76,7 +77,7 @@ class _WebSocketWriter(SocketWriter):
     async def close(self, code: int, reason: str) -> None:
         try:
             await self._socket.close(code, reason[:120])
-        except (RuntimeError, OSError):  # it was closed already
+        except (WebSocketDisconnect, RuntimeError, OSError):  # it was closed already, by us or by the other side
             return
 
 
@@ -99,9 +100,9 @@ class SiteSockets:
 
     async def serve(self, socket: WebSocket, study: str) -> None:
         """A connection from its beginning to its end. Nothing that comes over it can do more than end it."""
-        await socket.accept()
         wire, address = _WebSocketWriter(socket), socket.client.host if socket.client else ""
         try:
+            await socket.accept()
             self._limit.take(address)
             async with asyncio.timeout(HANDSHAKE_SECONDS):
                 site, signed = await self._authenticate(socket, wire, study)
@@ -115,6 +116,9 @@ class SiteSockets:
             await wire.close(FORBIDDEN, "no proof of who you are")
             return
         except (WebSocketDisconnect, RuntimeError, OSError):
+            return
+        except sqlite3.OperationalError as error:
+            await self._no_database(wire, study, error)
             return
         await self._stay(socket, wire, study, site, signed)
 
@@ -147,9 +151,11 @@ class SiteSockets:
 
     async def _stay(self, socket: WebSocket, wire: SocketWriter, study: str, site: str, signed: Signed) -> None:
         connection = Connection(study, site, wire)
-        await self._hub.register(connection)
         why = "the connection ended"
         try:
+            # inside: whatever happens from here on, a connection that has ended is taken out again. One that stayed would be found dead by
+            # every later connection of its site
+            await self._hub.register(connection)
             await self._greet(connection, signed)
             await run_in_threadpool(self._runner.event, study, "connected", site=site)
             while True:
@@ -164,10 +170,22 @@ class SiteSockets:
             why = str(error)
             self._metrics.add("messages_refused")
             await connection.close(TOO_LONG if isinstance(error, MessageSizeError) else BAD, why)
+        except sqlite3.OperationalError as error:
+            why = "the server's database did not answer"
+            await self._no_database(wire, study, error)
         finally:
             self._hub.unregister(connection, why)
             self._metrics.add("sites_lost")
-            await run_in_threadpool(self._lost, study, site, why)
+            try:
+                await run_in_threadpool(self._lost, study, site, why)
+            except (LifeCycleError, sqlite3.OperationalError) as error:  # deleted in this moment, or the disk is to blame
+                _log.warning("a loss is not in the study's events", extra={"study": study, "site": site, "reason": str(error)})
+
+    async def _no_database(self, wire: SocketWriter, study: str, error: sqlite3.OperationalError) -> None:
+        """The site has done nothing wrong: it comes back."""
+        self._metrics.add("storage_errors")
+        _log.error("the database does not answer; a site is sent away", extra={"study": study, "reason": str(error)})
+        await wire.close(NOT_NOW, "the server's database does not answer")
 
     def _lost(self, study: str, site: str, why: str) -> None:
         if self._store.studies.get(study) is not None:

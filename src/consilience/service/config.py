@@ -44,6 +44,9 @@ class ServerConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         int, _said("studies that run at the same time; waiting for consent does not count"), msgspec.Meta(ge=1, le=1000)
     ] = 64
     max_connections: Annotated[int, _said("connections at the same time"), msgspec.Meta(ge=8, le=100000)] = 2000
+    max_connections_per_address: Annotated[
+        int, _said("connections of one address at the same time; those of a trusted proxy are not counted"), msgspec.Meta(ge=8, le=100000)
+    ] = 256
     max_body_bytes: Annotated[int, _said("longest body of a REST request"), msgspec.Meta(ge=1024)] = 1 << 20
     heartbeat_seconds: Annotated[float, _said("pings on the sites' connections; a site that misses one is lost"), msgspec.Meta(gt=0)] = 20.0
     login_rate: Annotated[float, _said("failed logins per minute and address; ten times that per account"), msgspec.Meta(gt=0)] = 6.0

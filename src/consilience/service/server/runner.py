@@ -236,9 +236,14 @@ class Runner:
         """Run a study whose contract is in the store. From any thread."""
         assert self._loop is not None
         row = self._store.studies.get(study)
-        assert row is not None
-        assert row.contract is not None
+        if row is None or row.contract is None:  # cancelled and deleted since it was started
+            return
         links = self._links[study] = SocketLinks(self._hub, self._loop, study, row.contract.settings.round_seconds)
+        # Looked at once more, now that whoever cancels finds the run: one who came before has found none, and has changed the state.
+        now = self._store.studies.get(study)
+        if now is None or now.state is not State.RUNNING:
+            self._forget(study, links)
+            return
         consented = all(site.consented for site in self._store.studies.sites(study))
         # After a restart all sites have consented and only have to come back. Before, a study may wait for days for a person: it then holds
         # no thread, or as many unanswered proposals as there are threads would stop all other studies.
@@ -252,7 +257,7 @@ class Runner:
 
     def _submit(self, contract: Contract, links: SocketLinks) -> None:
         if self._closing.is_set():
-            self._links.pop(contract.study, None)
+            self._forget(contract.study, links)
         else:
             self._threads.submit(self._run, contract, links)
 
@@ -293,9 +298,14 @@ class Runner:
         except Exception:  # noqa: BLE001  the thread ends here: nobody else would say it
             _log.exception("a run ended without a word to its study", extra={"study": study})
         finally:
-            self._links.pop(study, None)
+            self._forget(study, links)
             self._asked.pop(study, None)
             self._keeping.soon()
+
+    def _forget(self, study: str, links: SocketLinks) -> None:
+        """A run is over, or never began."""
+        if self._links.get(study) is links:
+            del self._links[study]
 
     def _attempt(self, contract: Contract, links: SocketLinks) -> str:
         """Run a study; why it failed, or the empty string."""

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import secrets
 import sqlite3
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -55,6 +56,7 @@ __all__ = ["SiteSockets"]
 FORBIDDEN, TRY_LATER, TOO_LONG, NOT_NOW = 4403, 4429, 1009, 1013
 HANDSHAKE_SECONDS = 20.0
 TOKEN_SECONDS = 7 * 86400.0
+TOKEN_BURST, TOKEN_RATE = 10, 6.0
 MOST_REASON = 1000
 HAS_LEFT = "its owner has left the study"
 RUN_REPLIES = frozenset(reply for asked in (KeyAsk, KeySet, Round) for reply in replies_to(asked))
@@ -97,6 +99,7 @@ class SiteSockets:
     ) -> None:
         self._store, self._hub, self._runner, self._metrics = store, hub, runner, metrics
         self._identity, self._channel, self._limit, self._clock = identity, channel, limit, clock
+        self._tokens = RateLimit("tokens", TOKEN_BURST, TOKEN_RATE, time.monotonic)
 
     async def serve(self, socket: WebSocket, study: str) -> None:
         """A connection from its beginning to its end. Nothing that comes over it can do more than end it."""
@@ -166,6 +169,10 @@ class SiteSockets:
             why = HAS_LEFT if error.code == LEFT else why
         except (RuntimeError, OSError):
             pass
+        except RateLimitError as error:
+            why = str(error)
+            self._metrics.add("messages_refused")
+            await connection.close(TRY_LATER, why)
         except ConsilienceError as error:
             why = str(error)
             self._metrics.add("messages_refused")
@@ -229,11 +236,20 @@ class SiteSockets:
         elif isinstance(message, Declare):
             await run_in_threadpool(self._declare, connection, message)
         elif isinstance(message, TokenAsk):
+            self._count_token(connection)
             who = Principal(study=connection.study, site=connection.site)
             token, expires = await run_in_threadpool(self._store.accounts.issue, who, TOKEN_SECONDS)
             await connection.send(encode(Token(token, int(expires))))
         else:
             raise ProtocolError(f"{type(message).__name__} has no place here.")
+
+    def _count_token(self, connection: Connection) -> None:
+        """A site needs a token at the end of a study, and when its owner asks for one; each is a commit to disk."""
+        try:
+            self._tokens.take(f"{connection.study} {connection.site}")
+        except RateLimitError as error:
+            words = f"A site is given {TOKEN_BURST} tokens at once and {TOKEN_RATE:.0f} a minute; the next in {error.wait:.0f} seconds."
+            raise RateLimitError(words, error.wait) from None
 
     def _consent(self, connection: Connection, message: Consent) -> None:
         row = self._store.studies.get(connection.study)

@@ -22,6 +22,10 @@ MOST_AGENT = 200
 """Characters kept of what a browser calls itself."""
 
 
+MOST_TOKENS = 20
+"""Tokens of a site, for programs and for pages each: one more ends the oldest."""
+
+
 class TokenKind(StrEnum):
     """What holds a token: a program, in a header; or a browser, in a cookie."""
 
@@ -91,6 +95,12 @@ class Accounts:
         with self._db.writing():
             # swept when one is made: no timer is needed, and the table cannot grow without it
             self._db.write("delete from tokens where expires <= ?", (now,))
+            if who.site:
+                self._db.write(
+                    "delete from tokens where rowid in (select rowid from tokens where study = ? and site = ? and kind = ? "
+                    "order by created desc, rowid desc limit -1 offset ?)",
+                    (who.study, who.site, kind, MOST_TOKENS - 1),
+                )
             self._db.write(
                 "insert into tokens (digest, account, study, site, expires, kind, created, seen, agent) values (?,?,?,?,?,?,?,?,?)", values
             )

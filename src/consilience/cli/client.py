@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from consilience.cli.check import show_findings
 from consilience.cli.consenting import confirmed, decider, person, policy_command, policy_of, show_offer, show_told, show_words
 from consilience.cli.optional import need_service
+from consilience.cli.terminal import Terminal, say, say_json, say_lines
 from consilience.data.errors import ReadError
 from consilience.data.finding import Grade
 from consilience.federation import Client
@@ -75,7 +74,7 @@ def join(
     found = read_invitation(text)
     place = _home(settings)
     folder = enter(place, found, ca=settings.ca, insecure=settings.insecure)
-    console = Console()
+    console = Terminal()
     console.print(f"joined study {found.study} as {escape(repr(found.site))}; kept in {escape(str(folder.path))}", highlight=False)
     console.print(f"this site   {place.identity().fingerprint_text}", highlight=False, soft_wrap=True)
     console.print(f"the server  {fingerprint_text(fingerprint_of(found.server))}", highlight=False, soft_wrap=True)
@@ -147,7 +146,7 @@ def run(
 def _say_check(client: Client) -> None:
     """What looks wrong in the site's own table, before anything is asked or sent."""
     grave = [finding for finding in client.findings if finding.grade is not Grade.NOTICE]
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     if grave:
         console.print(f"Look at the table of {escape(repr(client.name))} (consilience check shows all of it):", highlight=False)
         show_findings(grave, console)
@@ -165,7 +164,7 @@ def _run(client: Client, folder: StudyFolder, settings: AgentConfig, peers: dict
     from consilience.service.agent.entry import download  # noqa: PLC0415
     from consilience.service.agent.telling import digest_of_words  # noqa: PLC0415
 
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
 
     def say(words: str) -> None:
         console.print(escape(words), highlight=False, soft_wrap=True)
@@ -207,7 +206,7 @@ def _dry_run(client: Client, folder: StudyFolder, settings: AgentConfig) -> None
         show_told(client, folder)
     ledger = rehearse(client, study)
     show_offer(client, folder, study, settings)
-    console = Console()
+    console = Terminal()
     for entry in ledger.entries:
         console.print(f"{entry.numbers:8d} numbers  {escape(entry.what)}", highlight=False, soft_wrap=True)
     total = ledger.totals()
@@ -237,8 +236,8 @@ def token(
 
     with folder.lock():  # a site has one connection: this one would end that of an agent at work
         found = asyncio.run(Agent(folder.joined, _home(settings).identity(), settings, lambda _: None).token())
-    Console(stderr=True).print(f"for {folder.joined.url}/token", highlight=False, soft_wrap=True)
-    print(found)
+    Terminal(stderr=True).print(escape(printable(f"for {folder.joined.url}/token")), highlight=False, soft_wrap=True)
+    say(found)
 
 
 @client_app.command("reconsider")
@@ -250,7 +249,7 @@ def reconsider(study: StudyOption = "", config: ConfigFile = None, home: HomeOpt
     folder = _home(_settings(config, home=home)).study(study)
     with folder.lock():
         found = folder.reconsider()
-    console = Console()
+    console = Terminal()
     if found is None:
         console.print("There is nothing to allow: this site declines no contract of the study unseen.", highlight=False)
         return
@@ -284,9 +283,9 @@ def status(
             }
         )
     if as_json:
-        print(json.dumps({"fingerprint": place.identity().fingerprint.hex(), "studies": rows}, indent=2, ensure_ascii=False))
+        say_json({"fingerprint": place.identity().fingerprint.hex(), "studies": rows})
         return
-    console = Console()
+    console = Terminal()
     console.print(f"this site  {place.identity().fingerprint_text}", highlight=False, soft_wrap=True)
     table = Table()
     for heading in ("study", "name", "as", "consented", "messages", "numbers", "refused", "result"):
@@ -315,12 +314,12 @@ def ledger(
     place = _home(_settings(config, home=home))
     record = place.study(study).ledger(place.identity())
     if verify:
-        Console().print(record.verify().said, highlight=False, soft_wrap=True)
+        Terminal().print(record.verify().said, highlight=False, soft_wrap=True)
         return
     if as_json:
-        print(record.lines(), end="")
+        say_lines(record.lines())
         return
-    console = Console()
+    console = Terminal()
     for e in record.entries:
         what = f"[red]refused:[/] {escape(e.refused)}" if e.refused else escape(e.what)
         console.print(

@@ -13,6 +13,7 @@ __all__ = [
     "LoginError",
     "RateLimitError",
     "RecordsError",
+    "ResultError",
     "RunCancelledError",
     "RunInterruptedError",
     "StoreError",
@@ -71,6 +72,10 @@ class StoreError(ServiceError):
 
 class RecordsError(ServiceError):
     """A site's ledger or history cannot be read or written."""
+
+
+class ResultError(ServiceError):
+    """What a server gives out as a study's result is none."""
 
 
 class UnreachableError(ServiceError):

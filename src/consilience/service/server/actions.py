@@ -10,7 +10,7 @@ from consilience.data.kinds import Kind, Variable
 from consilience.data.schema import Declaration, unite
 from consilience.errors import ConsilienceError, OptionError
 from consilience.federation.errors import TooFewClientsError
-from consilience.service.contract import Contract
+from consilience.service.contract import Contract, bounded
 from consilience.service.errors import LifeCycleError
 from consilience.service.invitation import SECRET_BYTES, Invitation
 from consilience.service.server.services import Services
@@ -202,7 +202,7 @@ def contract_of(row: StudyRow, sites: list[SiteRow]) -> Contract:
         held = (tuple(sorted(d.name for d in site.declarations or ())) for site in sites)
         variables, datasets, queried = specs_of(schema), tuple(dict.fromkeys(held)), True
     check_batch(row.settings, datasets)
-    return Contract(row.id, row.name, variables, datasets, row.settings, tuple(site.member for site in sites), queried)
+    return bounded(Contract(row.id, row.name, variables, datasets, row.settings, tuple(site.member for site in sites), queried))
 
 
 def declared_by(site: SiteRow) -> dict[str, Declaration]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,10 +19,10 @@ from consilience.cli.terminal import Terminal, say, say_json, say_lines
 from consilience.data.errors import ReadError
 from consilience.data.finding import Grade
 from consilience.federation import Client
-from consilience.federation.site.ledger import printable
+from consilience.federation.site.ledger_summary import LedgerSummary, summarised
 from consilience.secagg import fingerprint_text
 from consilience.service.errors import ConfigurationError
-from consilience.wording import counted
+from consilience.wording import counted, printable
 
 if TYPE_CHECKING:
     from consilience.service.agent import Home, StudyFolder
@@ -305,6 +306,7 @@ def ledger(
     home: HomeOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON Lines, digests and signatures included.")] = False,
     verify: Annotated[bool, typer.Option("--verify", help="Check every digest and every signature, and print nothing else.")] = False,
+    summary: Annotated[bool, typer.Option("--summary", help="Totals, then each run, then what was refused; no single lines.")] = False,
 ) -> None:
     """Everything that has left this site in a study, in words, and every request it refused.
 
@@ -315,6 +317,9 @@ def ledger(
     record = place.study(study).ledger(place.identity())
     if verify:
         Terminal().print(record.verify().said, highlight=False, soft_wrap=True)
+        return
+    if summary:
+        _show_summary(place.study(study), summarised(record.entries), as_json=as_json)
         return
     if as_json:
         say_lines(record.lines())
@@ -331,3 +336,27 @@ def ledger(
     console.print(
         f"{total['messages']} messages, {total['numbers']} numbers, {total['bytes']} bytes; {total['refused']} refused", highlight=False
     )
+
+
+def _show_summary(folder: StudyFolder, found: LedgerSummary, *, as_json: bool) -> None:
+    if as_json:
+        say_json({"study": folder.joined.study, "site": folder.joined.site, **asdict(found)})
+        return
+    terminal, total = Terminal(), found.total
+    between = f", from {total.first} to {total.last}" if total.first else ""
+    terminal.print(
+        f"{counted(total.messages, 'message')}, {total.numbers:,} numbers, {total.bytes:,} bytes left this site; "
+        f"{total.refused} refused{between}",
+        highlight=False,
+        soft_wrap=True,
+    )
+    table = Table()
+    for heading in ("run", "from", "to", "messages", "numbers", "bytes", "refused"):
+        table.add_column(heading, justify="left" if heading in ("run", "from", "to") else "right")
+    for run in found.runs:
+        counts = (f"{one:,}" for one in (run.messages, run.numbers, run.bytes, run.refused))
+        table.add_row(escape(run.run) or "before any", run.first, run.last, *counts)
+    if found.runs:
+        terminal.print(table)
+    for reason, times in found.refusals.items():
+        terminal.print(f"[red]refused[/] {counted(times, 'time')}: {escape(printable(reason))}", highlight=False, soft_wrap=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from consilience.errors import AccessError, ServiceError, StudyError
 
 __all__ = [
+    "ArchiveError",
     "ChangedIdentityError",
     "ConfigurationError",
     "DeclinedError",
@@ -60,6 +61,10 @@ class RateLimitError(AccessError):
     def __init__(self, message: str, wait: float) -> None:
         super().__init__(message)
         self.wait = wait
+
+
+class ArchiveError(ServiceError):
+    """A file is no archive of a study."""
 
 
 class ConfigurationError(ServiceError, ValueError):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from consilience.cli.interrupt import Interruptible
+from consilience.cli.terminal import Terminal
 from consilience.iod import Discovery
 from consilience.iod.discover import Stage
 
@@ -22,7 +22,7 @@ def watched(search: Callable[[Stage, Callable[[], bool]], Discovery], *, time_li
     """Run ``search``, which is handed whom to tell and whom to ask whether to stop."""
     most = "" if time_limit is None else f"at most {time_limit:g} s; "
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=quiet) as bar:
+    with Progress(*columns, console=Terminal(stderr=True), transient=True, disable=quiet) as bar:
         task = bar.add_task(TESTING, total=None)
         with Interruptible(lambda: bar.update(task, description=HEARD)) as interrupt:
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from consilience.cli.optional import need_service
 from consilience.cli.study import study_app
+from consilience.cli.terminal import Terminal
 from consilience.secagg import Identity
 from consilience.service.errors import ConfigurationError
 
@@ -70,7 +70,7 @@ def init(
         certificate, key = self_signed(host_name)
         write_private(folder / "tls.crt", certificate.encode())
         write_private(folder / "tls.key", key.encode())
-    console = Console()
+    console = Terminal()
     console.print(f"server in {folder}\nfingerprint {identity.fingerprint_text}", highlight=False, soft_wrap=True)
 
 

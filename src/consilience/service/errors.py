@@ -5,6 +5,7 @@ from __future__ import annotations
 from consilience.errors import AccessError, ServiceError, StudyError
 
 __all__ = [
+    "ArchiveError",
     "ChangedIdentityError",
     "ConfigurationError",
     "DeclinedError",
@@ -13,6 +14,7 @@ __all__ = [
     "LoginError",
     "RateLimitError",
     "RecordsError",
+    "ResultError",
     "RunCancelledError",
     "RunInterruptedError",
     "StoreError",
@@ -61,6 +63,10 @@ class RateLimitError(AccessError):
         self.wait = wait
 
 
+class ArchiveError(ServiceError):
+    """A file is no archive of a study."""
+
+
 class ConfigurationError(ServiceError, ValueError):
     """A setting that cannot be used."""
 
@@ -71,6 +77,10 @@ class StoreError(ServiceError):
 
 class RecordsError(ServiceError):
     """A site's ledger or history cannot be read or written."""
+
+
+class ResultError(ServiceError):
+    """What a server gives out as a study's result is none."""
 
 
 class UnreachableError(ServiceError):

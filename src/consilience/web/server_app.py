@@ -25,7 +25,7 @@ from consilience.service.server.app import status_of
 from consilience.service.server.services import Services
 from consilience.web.live import Streams
 from consilience.web.pages.result import result_routes
-from consilience.web.pages.server import account, audit, declaring, lobby, login, progress, result, studies, study
+from consilience.web.pages.server import account, audit, declaring, lobby, login, progress, records, result, studies, study
 from consilience.web.pages.server.board import Boards
 from consilience.web.pages.server.feed import Feeds
 from consilience.web.pages.server.follow import may_look
@@ -126,6 +126,8 @@ def _routes() -> list[BaseRoute]:
         *page(f"{_ONE}/progress", progress.progress),
         *page(f"{_ONE}/live", progress.live),
         *page(f"{_ONE}/audit", audit.audit_log),
+        *page(f"{_ONE}/records", records.records),
+        *page(f"{_ONE}/archive.zip", records.archive),
         *result_routes(f"{_ONE}/result", result.load),
     ]
 

@@ -10,7 +10,8 @@ from consilience.data.kinds import Kind, Variable
 from consilience.data.schema import Declaration, unite
 from consilience.errors import ConsilienceError, OptionError
 from consilience.federation.errors import TooFewClientsError
-from consilience.service.contract import Contract
+from consilience.service.contract import Contract, bounded
+from consilience.service.deleting import MARK
 from consilience.service.errors import LifeCycleError
 from consilience.service.invitation import SECRET_BYTES, Invitation
 from consilience.service.server.services import Services
@@ -116,10 +117,12 @@ def repeat(services: Services, row: StudyRow) -> str:
 
 
 def delete(services: Services, row: StudyRow) -> None:
-    """Forget a study with its results, unless it runs."""
-    services.store.studies.delete(row.id)
+    """Forget a study with its results, unless it runs; :mod:`consilience.service.deleting` says what goes and what stays."""
+    with services.store.database.writing():  # all of it, or nothing; the files are cut when it is over
+        services.store.studies.delete(row.id)
+        services.store.audit.forget(row.id)
+        services.store.audit.add(row.owner, MARK, study=row.id)
     services.runner.say_over(row.id, State.CANCELLED, "deleted by its owner")
-    services.store.audit.add(row.owner, "deleted", study=row.id, detail=row.name)
 
 
 def invite(services: Services, row: StudyRow, site: str, seconds: float = INVITATION_SECONDS) -> tuple[str, float]:
@@ -202,7 +205,7 @@ def contract_of(row: StudyRow, sites: list[SiteRow]) -> Contract:
         held = (tuple(sorted(d.name for d in site.declarations or ())) for site in sites)
         variables, datasets, queried = specs_of(schema), tuple(dict.fromkeys(held)), True
     check_batch(row.settings, datasets)
-    return Contract(row.id, row.name, variables, datasets, row.settings, tuple(site.member for site in sites), queried)
+    return bounded(Contract(row.id, row.name, variables, datasets, row.settings, tuple(site.member for site in sites), queried))
 
 
 def declared_by(site: SiteRow) -> dict[str, Declaration]:

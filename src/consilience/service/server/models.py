@@ -12,6 +12,7 @@ from consilience.settings.declaration import MOST_VARIABLES, NETWORK_SETTINGS
 from consilience.settings.field import Setting
 
 __all__ = [
+    "DeletionOut",
     "EventOut",
     "HeardOut",
     "InvitationIn",
@@ -26,6 +27,7 @@ __all__ = [
     "SettingsModel",
     "SiteKeyOut",
     "SiteOut",
+    "SiteTotalsOut",
     "StudyIn",
     "StudyOut",
     "VariableModel",
@@ -175,6 +177,14 @@ class StudyOut(_Body):
     changed: float
 
 
+class DeletionOut(_Body):
+    """What deleting a study takes away, and what it leaves."""
+
+    study: str
+    goes: list[str]
+    stays: list[str]
+
+
 class InvitationIn(_Body):
     """Whom to invite, and for how long."""
 
@@ -229,6 +239,17 @@ class HeardOut(_Body):
     size: int = Field(description="Bytes of the answer; zero for a refusal.")
     digest: str = Field(description="SHA-256 of the answer as it came, masked; empty for a refusal.")
     refused: str = Field(description="What the site refused with; empty for an answer.")
+
+
+class SiteTotalsOut(_Body):
+    """What came from a site in all, by the server's record."""
+
+    site: str
+    answers: int
+    numbers: int = Field(description="Masked numbers in these answers.")
+    bytes: int
+    refused: int = Field(description="Requests that the site refused.")
+    runs: int
 
 
 class ReceivedOut(_Body):

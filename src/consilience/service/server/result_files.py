@@ -15,6 +15,7 @@ from consilience.citest.rounding import PUBLISHED_DIGITS, significant
 from consilience.iod import Discovery
 from consilience.iod.report.graphs import common_positions
 from consilience.service.contract import Contract
+from consilience.sheets import frame_csv
 
 __all__ = ["DOCUMENTS", "documents_of", "published"]
 
@@ -39,8 +40,7 @@ def documents_of(found: Discovery, contract: Contract, sites: tuple[str, ...], r
     body = json.dumps(
         plain({**head, **found.to_dict(), "tests": tests.to_dicts(), **layout}), indent=1, ensure_ascii=False, allow_nan=False
     )
-    flat = tests.with_columns(tests["given"].list.join(","))  # CSV has no lists
-    return [("result.json", body.encode()), ("tests.csv", flat.write_csv().encode()), ("report.html", _report(found))]
+    return [("result.json", body.encode()), ("tests.csv", frame_csv(tests).encode()), ("report.html", _report(found))]
 
 
 def published(tests: pl.DataFrame) -> pl.DataFrame:

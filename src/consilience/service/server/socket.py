@@ -15,7 +15,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from consilience.data.kinds import as_kind
 from consilience.errors import ConsilienceError, ProtocolError
-from consilience.protocol.errors import ChallengeError, MessageFormatError, MessageSizeError
+from consilience.protocol.errors import ChallengeError, MessageFormatError, MessageSizeError, UnfinishedMessageError
 from consilience.protocol.framing import Assembler, decode, encode, frames
 from consilience.protocol.handshake import (
     HANDSHAKE_BYTES,
@@ -44,7 +44,8 @@ from consilience.secagg import Identity
 from consilience.secagg.errors import BadSignatureError
 from consilience.secagg.identity import PUBLIC_BYTES, SIGNATURE_BYTES, is_signed_by
 from consilience.service.errors import DeclinedError, LifeCycleError, RateLimitError
-from consilience.service.server.hub import BAD, LEFT, Connection, Hub, SocketWriter
+from consilience.service.receiving import next_message
+from consilience.service.server.hub import BAD, LATE, LEFT, Connection, Hub, SocketWriter
 from consilience.service.server.limits import RateLimit
 from consilience.service.server.metrics import Metrics
 from consilience.service.server.runner import Runner
@@ -54,6 +55,8 @@ from consilience.service.store import Principal, State, Store
 __all__ = ["SiteSockets"]
 
 FORBIDDEN, TRY_LATER, TOO_LONG, NOT_NOW = 4403, 4429, 1009, 1013
+CODES = ((MessageSizeError, TOO_LONG), (UnfinishedMessageError, LATE))
+"""With which code a connection ends for what a site has done; any other is malformed, or out of turn."""
 HANDSHAKE_SECONDS = 20.0
 TOKEN_SECONDS = 7 * 86400.0
 TOKEN_BURST, TOKEN_RATE = 10, 6.0
@@ -162,9 +165,8 @@ class SiteSockets:
             await self._greet(connection, signed)
             await run_in_threadpool(self._runner.event, study, "connected", site=site)
             while True:
-                data = connection.assembler.feed(await _receive(socket))
-                if data is not None:
-                    await self._take(connection, decode(data, from_site))
+                data = await next_message(lambda: _receive(socket), connection.assembler)
+                await self._take(connection, decode(data, from_site))
         except WebSocketDisconnect as error:
             why = HAS_LEFT if error.code == LEFT else why
         except (RuntimeError, OSError):
@@ -176,7 +178,7 @@ class SiteSockets:
         except ConsilienceError as error:
             why = str(error)
             self._metrics.add("messages_refused")
-            await connection.close(TOO_LONG if isinstance(error, MessageSizeError) else BAD, why)
+            await connection.close(next((code for kind, code in CODES if isinstance(error, kind)), BAD), why)
         except sqlite3.OperationalError as error:
             why = "the server's database did not answer"
             await self._no_database(wire, study, error)

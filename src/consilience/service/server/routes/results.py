@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import asdict
+from hashlib import sha256
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header, HTTPException, Query, Response
@@ -11,10 +13,13 @@ from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from consilience.citest.rounding import PUBLISHED_DIGITS
-from consilience.service.server.models import EventOut, HeardOut, ReceivedOut, SiteKeyOut
+from consilience.service.server.exporting import EXPORTED, export
+from consilience.service.server.models import EventOut, HeardOut, ReceivedOut, SiteKeyOut, SiteTotalsOut
+from consilience.service.server.received import totals_of
 from consilience.service.server.result_files import DOCUMENTS, plain
 from consilience.service.server.services import OwnStudy, Parts, Services, SharedStudy, Who
 from consilience.service.store import Event, State
+from consilience.sheets import guarded_csv
 
 __all__ = ["router"]
 
@@ -72,11 +77,29 @@ def received(row: SharedStudy, who: Who, services: Parts) -> ReceivedOut:
     )
 
 
+@router.get("/received/totals", summary="What was received, in all")
+def received_totals(row: SharedStudy, who: Who, services: Parts) -> list[SiteTotalsOut]:
+    """Answers, numbers and bytes of each site, and what it refused: of all sites for the owner, of itself for a site."""
+    sites = [site.name for site in services.store.studies.sites(row.id) if who.owner or site.name == who.site]
+    return [SiteTotalsOut(**asdict(one)) for one in totals_of(sites, services.store.runs.heard(row.id, who.site))]
+
+
 @router.get("/tests", summary="Tests so far")
 def tests(row: OwnStudy, services: Parts) -> Response:
     """Every result that is there, also while the study runs and after it failed; numbers have six significant digits."""
     found = [plain(result.to_dict(), PUBLISHED_DIGITS) for result in services.store.runs.results(row.id)]
     return Response(json.dumps(found, ensure_ascii=False), media_type="application/json")
+
+
+@router.get("/archive", summary="Export a study", responses={200: {"content": {"application/zip": {}}}}, response_class=Response)
+def archive(row: OwnStudy, services: Parts) -> Response:
+    """A study that is over as one file for an audit: contract, consents, record of answers, tests, result, versions and the SHA-256
+    of each, as an RO-Crate 1.1 that the server has signed.
+    """
+    content = export(services, row)
+    services.store.audit.add(row.owner, EXPORTED, study=row.id, detail=f"SHA-256 {sha256(content).hexdigest()}")
+    headers = {"Content-Disposition": f'attachment; filename="{row.id}.zip"', "X-Content-Type-Options": "nosniff"}
+    return Response(content, media_type="application/zip", headers=headers)
 
 
 @router.get("/documents/{name}", summary="Download a result")
@@ -87,6 +110,8 @@ def document(name: Document, row: SharedStudy, services: Parts) -> Response:
     content = services.store.runs.document(row.id, name)
     if content is None:
         raise HTTPException(404, f"This study has no {name}.")
+    if name == "tests.csv":
+        content = guarded_csv(content)  # those of former versions have names as they are
     headers = {"Content-Disposition": f'attachment; filename="{row.id}-{name}"', "X-Content-Type-Options": "nosniff"}
     headers["Content-Security-Policy"] = "sandbox"  # a report holds names that others chose
     return Response(content, media_type=DOCUMENTS[name], headers=headers)

@@ -9,9 +9,11 @@ import msgspec
 from fastapi import APIRouter, HTTPException, Path
 
 from consilience.secagg import fingerprint_of, fingerprint_text
+from consilience.service.deleting import GOES, STAYS
 from consilience.service.server import actions
 from consilience.service.server.models import (
     AskedOut,
+    DeletionOut,
     InvitationIn,
     InvitationOut,
     InvitationPending,
@@ -109,10 +111,17 @@ def edit(body: StudyIn, row: OwnStudy, services: Parts) -> StudyOut:
     return _again(services, row.id)
 
 
-@router.delete("/{study}", status_code=204, summary="Delete a study")
-def delete(row: OwnStudy, services: Parts) -> None:
-    """With its results, unless it runs."""
+@router.get("/{study}/deletion", summary="What deleting would do")
+def deletion(row: OwnStudy) -> DeletionOut:
+    """What would go, and what would stay at the sites and elsewhere; nothing is done."""
+    return DeletionOut(study=row.id, goes=list(GOES), stays=list(STAYS))
+
+
+@router.delete("/{study}", summary="Delete a study")
+def delete(row: OwnStudy, services: Parts) -> DeletionOut:
+    """With its results, unless it runs. The answer says what has gone, and what stays at the sites, where no server reaches."""
     actions.delete(services, row)
+    return DeletionOut(study=row.id, goes=list(GOES), stays=list(STAYS))
 
 
 @router.post("/{study}/invitations", status_code=201, summary="Invite a site")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from starlette.responses import Response
 
+from consilience.service.deleting import MARK, STAYS
 from consilience.service.server import actions
 from consilience.web.forms import Form, Trouble
 from consilience.web.pages.server.life import COLOURS
@@ -32,7 +33,10 @@ def _studies(visit: Visit) -> Response:
         (row, len(store.studies.sites(row.id)), store.runs.count_results(row.id), COLOURS[row.state])
         for row in store.studies.of_owner(visit.owner)
     ]
-    return visit.show("studies.html", "Studies", rows=rows)
+    gone = visit.request.query_params.get("deleted", "")
+    # only what the log says: an address that somebody was sent does not tell stories
+    deleted = any(one.study == gone and one.action == MARK for one in store.audit.of_account(visit.owner))
+    return visit.show("studies.html", "Studies", rows=rows, deleted=gone if deleted else "", stays=STAYS)
 
 
 def _new(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200, name: str = "", way: str = "form") -> Response:

@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from consilience.secagg import fingerprint_text
 from consilience.service.contract import warnings_of
+from consilience.service.deleting import GOES, STAYS
 from consilience.service.server import actions
 from consilience.service.store import State, StudyRow
 from consilience.settings.declaration import NETWORK_SETTINGS
@@ -44,6 +45,8 @@ def _study(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200) ->
         warnings=warnings_of(row.contract) if row.contract else (),
         needed=max(2, row.settings.min_contributors),
         is_owner=bool(visit.owner),
+        goes=GOES,
+        stays=STAYS,
         digest=fingerprint_text(bytes.fromhex(digest)) if (digest := actions.digest_now(row, sites)) else "",
     )
 
@@ -76,9 +79,12 @@ def _repeated(visit: Visit, _form: Form) -> Response:
     return go(f"{HOME}/{actions.repeat(visit.services, visit.study)}")
 
 
-def _deleted(visit: Visit, _form: Form) -> Response:
-    actions.delete(visit.services, visit.study)
-    return go(HOME)
+def _deleted(visit: Visit, form: Form) -> Response:
+    row = visit.study
+    if " ".join(form.text("called", 201).split()) != " ".join(row.name.split()):
+        return _study(visit, [Trouble("called", "To delete the study, type its name. Nothing was deleted.")], 422)
+    actions.delete(visit.services, row)
+    return go(f"{HOME}?deleted={row.id}")
 
 
 def _renamed(visit: Visit, form: Form) -> Response:

@@ -152,6 +152,8 @@ class SiteSockets:
         try:
             await self._greet(connection, signed)
             await run_in_threadpool(self._runner.event, study, "connected", site=site)
+            if len(self._hub.of(study)) > 1:  # it may begin any moment
+                await run_in_threadpool(self._runner.searching.warm)
             while True:
                 data = connection.assembler.feed(await _receive(socket))
                 if data is not None:

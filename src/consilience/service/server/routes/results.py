@@ -11,8 +11,8 @@ from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from consilience.citest.rounding import PUBLISHED_DIGITS
+from consilience.service.result_files import DOCUMENTS, plain
 from consilience.service.server.models import EventOut, HeardOut, ReceivedOut, SiteKeyOut
-from consilience.service.server.result_files import DOCUMENTS, plain
 from consilience.service.server.services import OwnStudy, Parts, Services, SharedStudy, Who
 from consilience.service.store import Event, State
 

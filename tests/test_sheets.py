@@ -16,7 +16,7 @@ import consilience as cs
 from consilience.citest.result import CIResult, to_frame
 from consilience.cli.entry import main
 from consilience.cli.files import write_result
-from consilience.service.server.result_files import documents_of
+from consilience.service.result_files import documents_of
 from consilience.sheets import frame_csv, guarded_csv
 from tests.service.agent.sites import CONTRACT
 

@@ -9,12 +9,10 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from consilience.cli.interrupt import Interruptible
 from consilience.cli.terminal import Terminal
 from consilience.iod import Discovery
-from consilience.iod.discover import Stage
+from consilience.iod.discover import TESTING, Stage
 
 __all__ = ["watched"]
 
-TESTING = "testing"
-"""How the words begin while tests are made, of which nothing can be shown yet."""
 HEARD = "stopping; what was found will be shown (Ctrl-C once more ends at once)"
 
 

@@ -125,6 +125,13 @@ def cancel(study: StudyId, server: Server = "", ca: Ca = "") -> None:
         say(_call(client, "POST", f"/studies/{study}/cancel")["state"])
 
 
+@study_app.command("search")
+def search(study: StudyId, server: Server = "", ca: Ca = "") -> None:
+    """Look again for the graphs of a study that failed after all its tests were made. No site is asked."""
+    with _client(server, ca) as client:
+        print(_call(client, "POST", f"/studies/{study}/search")["state"])
+
+
 @study_app.command("watch")
 def watch(study: StudyId, server: Server = "", ca: Ca = "") -> None:
     """Follow a study until it is over. Exit code 0 if it finished, 3 if not."""

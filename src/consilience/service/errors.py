@@ -17,6 +17,7 @@ __all__ = [
     "ResultError",
     "RunCancelledError",
     "RunInterruptedError",
+    "SearchError",
     "StoreError",
     "TokenError",
     "UnreachableError",
@@ -37,6 +38,10 @@ class RunCancelledError(StudyError):
 
 class RunInterruptedError(StudyError):
     """The server stops; the run goes on when it is back."""
+
+
+class SearchError(StudyError):
+    """A search for graphs was ended because it took too much, or its process ended by itself. The tests are kept."""
 
 
 class LoginError(AccessError):

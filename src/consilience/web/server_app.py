@@ -112,6 +112,7 @@ def _routes() -> list[BaseRoute]:
         *page(f"{_ONE}/open", None, study.opened),
         *page(f"{_ONE}/start", None, study.started),
         *page(f"{_ONE}/cancel", None, study.cancelled),
+        *page(f"{_ONE}/search", None, study.searched),
         *page(f"{_ONE}/again", None, study.repeated),
         *page(f"{_ONE}/delete", None, study.deleted),
         *page(f"{_ONE}/variables", declaring.variables, declaring.variables_sent),

@@ -26,7 +26,7 @@ from consilience.service.agent.rehearsal import rehearse
 from consilience.service.agent.result import read_result
 from consilience.service.contract import decode_contract
 from consilience.service.invitation import Invitation
-from consilience.service.server.result_files import documents_of
+from consilience.service.result_files import documents_of
 from consilience.web.pages.result import ResultSource, prepared
 from consilience.web.rendering import Shell
 from tests.service.agent.sites import CLIENTS, CONTRACT, STUDY, changed, proposal, run_of, shown_by_a_server, site_in

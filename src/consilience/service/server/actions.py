@@ -43,6 +43,7 @@ __all__ = [
     "open_study",
     "remove_site",
     "repeat",
+    "search_again",
     "start",
     "withdraw",
 ]
@@ -172,6 +173,12 @@ def start(services: Services, row: StudyRow) -> None:
         services.store.audit.add(row.owner, "started", study=row.id)
     services.runner.begin(row.id)
     services.bell.ring(row.id)
+
+
+def search_again(services: Services, row: StudyRow) -> None:
+    """Look once more for the graphs of a study whose tests are all made, and whose search failed. No site is asked."""
+    services.runner.search_again(row.id)
+    services.store.audit.add(row.owner, "had graphs sought again", study=row.id)
 
 
 def cancel(services: Services, row: StudyRow) -> None:

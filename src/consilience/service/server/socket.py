@@ -164,6 +164,8 @@ class SiteSockets:
             await self._hub.register(connection)
             await self._greet(connection, signed)
             await run_in_threadpool(self._runner.event, study, "connected", site=site)
+            if len(self._hub.of(study)) > 1:  # it may begin any moment
+                await run_in_threadpool(self._runner.searching.warm)
             while True:
                 data = await next_message(lambda: _receive(socket), connection.assembler)
                 await self._take(connection, decode(data, from_site))

@@ -1,13 +1,14 @@
 """The server's memory: SQLite in WAL mode, behind small interfaces.
 
-``database`` holds the connection and the migrations; ``accounts``, ``studies``, ``runs`` and ``audit`` are what the server asks of it. What
-a method has written is on disk when it returns.
+``database`` holds the connection and the migrations; ``accounts``, ``studies``, ``runs``, ``searches`` and ``audit`` are what the server
+asks of it. What a method has written is on disk when it returns.
 """
 
 from consilience.service.store.accounts import Accounts, Principal, SessionRow, TokenKind
 from consilience.service.store.audit import Audit, AuditRow
 from consilience.service.store.database import Database
 from consilience.service.store.runs import Event, Runs
+from consilience.service.store.searches import Searches
 from consilience.service.store.studies import InvitationRow, SiteRow, State, Studies, StudyRow
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "InvitationRow",
     "Principal",
     "Runs",
+    "Searches",
     "SessionRow",
     "SiteRow",
     "State",
@@ -37,4 +39,5 @@ class Store:
         self.accounts = Accounts(database)
         self.studies = Studies(database)
         self.runs = Runs(database)
+        self.searches = Searches(database)
         self.audit = Audit(database)

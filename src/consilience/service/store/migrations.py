@@ -119,6 +119,15 @@ create table received (
 ) strict
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _PAGES, _RECEIVED)
+# What is needed beside the results to look for graphs, once all tests are made: by a worker, after a restart, or once more after a failure.
+_SEARCHES = """
+create table searches (
+    study text primary key references studies (id) on delete cascade,
+    queued real not null,
+    done blob not null
+) strict
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _PAGES, _RECEIVED, _SEARCHES)
 ZEROING = 3
 """From this version on what is deleted is overwritten; a database of before is written anew once."""

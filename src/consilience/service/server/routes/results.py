@@ -13,10 +13,10 @@ from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from consilience.citest.rounding import PUBLISHED_DIGITS
+from consilience.service.result_files import DOCUMENTS, plain
 from consilience.service.server.exporting import EXPORTED, export
 from consilience.service.server.models import EventOut, HeardOut, ReceivedOut, SiteKeyOut, SiteTotalsOut
 from consilience.service.server.received import totals_of
-from consilience.service.server.result_files import DOCUMENTS, plain
 from consilience.service.server.services import OwnStudy, Parts, Services, SharedStudy, Who
 from consilience.service.store import Event, State
 from consilience.sheets import guarded_csv

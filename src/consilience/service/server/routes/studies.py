@@ -159,6 +159,13 @@ def start(row: OwnStudy, services: Parts) -> StudyOut:
     return _again(services, row.id)
 
 
+@router.post("/{study}/search", summary="Look for graphs again")
+def search(row: OwnStudy, services: Parts) -> StudyOut:
+    """Of a study that failed after all its tests were made, as when its search took more than the server gives one. No site is asked."""
+    actions.search_again(services, row)
+    return _again(services, row.id)
+
+
 @router.post("/{study}/cancel", summary="Cancel a study")
 def cancel(row: OwnStudy, services: Parts) -> StudyOut:
     """Results that are there are kept."""

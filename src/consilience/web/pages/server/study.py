@@ -17,7 +17,7 @@ from consilience.web.pages.server.life import COLOURS, meaning_of, steps
 from consilience.web.pages.server.settings_form import dangers_of, plain
 from consilience.web.pages.server.visit import HOME, Visit, acts, go, shows
 
-__all__ = ["cancelled", "deleted", "opened", "renamed", "repeated", "started", "study_page"]
+__all__ = ["cancelled", "deleted", "opened", "renamed", "repeated", "searched", "started", "study_page"]
 
 
 def _study(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200) -> Response:
@@ -39,6 +39,7 @@ def _study(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200) ->
         connected=connected,
         pending=len(store.studies.invitations(row.id)) if visit.owner else 0,
         tests=store.runs.count_results(row.id),
+        searchable=row.state is State.FAILED and store.searches.get(row.id) is not None,
         variables=variables,
         changed=_changed(row),
         dangers=dangers_of(row.settings),
@@ -75,6 +76,12 @@ def _cancelled(visit: Visit, _form: Form) -> Response:
     return go(f"{HOME}/{row.id}")
 
 
+def _searched(visit: Visit, _form: Form) -> Response:
+    row = visit.study
+    actions.search_again(visit.services, row)
+    return go(f"{HOME}/{row.id}/progress")
+
+
 def _repeated(visit: Visit, _form: Form) -> Response:
     return go(f"{HOME}/{actions.repeat(visit.services, visit.study)}")
 
@@ -97,3 +104,4 @@ def _renamed(visit: Visit, form: Form) -> Response:
 study_page = shows(_study, owner=False)
 opened, started, cancelled = acts(_opened, _study), acts(_started, _study), acts(_cancelled, _study)
 repeated, deleted, renamed = acts(_repeated, _study), acts(_deleted, _study), acts(_renamed, _study)
+searched = acts(_searched, _study)

@@ -16,7 +16,7 @@ from tests.system.processes import Server, running
 
 MIB = 1 << 20
 MOST = 40 * MIB
-"""That a server may grow while searches go on, and after them (8 were seen). It made searches itself once, and grew by more than a hundred."""
+"""That a server may grow while searches go on, and after them (8 were seen). When it searched itself, it grew by over a hundred."""
 VARIABLES = 24
 NOTHING = {"pags": None, "local_pags": None, "tests": None}
 

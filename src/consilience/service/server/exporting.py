@@ -15,8 +15,8 @@ from consilience.protocol.version import VERSION
 from consilience.secagg import fingerprint_of, fingerprint_text
 from consilience.service.archive import Described, make_archive
 from consilience.service.errors import LifeCycleError
-from consilience.service.server.received import totals_of
 from consilience.service.result_files import DOCUMENTS, plain
+from consilience.service.server.received import totals_of
 from consilience.service.server.services import Services
 from consilience.service.store import Event, SiteRow, StudyRow
 

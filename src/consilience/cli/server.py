@@ -63,7 +63,12 @@ def init(
     folder = Path(settings.home)
     if (folder / "identity.pem").exists():
         raise ConfigurationError(f"There is a server in {str(folder)!r} already. Choose another folder with --home.")
-    add_owner(settings, owner, _password(password_stdin))
+    if (folder / "studies.sqlite").exists():
+        raise ConfigurationError(
+            f"A new server needs a folder without a database; there is one in {str(folder)!r}, of a server whose identity.pem is gone. "
+            f"Put that back from a backup, or choose another folder with --home."
+        )
+    add_owner(settings, owner, _password(password_stdin), create=True)
     identity = Identity.generate()
     write_private(folder / "identity.pem", identity.to_pem(_identity_password()))
     if host_name:
@@ -78,8 +83,8 @@ def _identity_password() -> bytes | None:
     return os.environ.get("CONSILIENCE_SERVER_IDENTITY_PASSWORD", "").encode() or None
 
 
-def add_owner(settings: ServerConfig, name: str, password: str) -> None:
-    """A new account in the server's database."""
+def add_owner(settings: ServerConfig, name: str, password: str, *, create: bool = False) -> None:
+    """A new account in the server's database; with ``create``, in a new one."""
     import time  # noqa: PLC0415
 
     from consilience.service.server.passwords import Passwords  # noqa: PLC0415
@@ -87,9 +92,10 @@ def add_owner(settings: ServerConfig, name: str, password: str) -> None:
 
     folder = Path(settings.home)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    database = Database(folder / "studies.sqlite", time.time)
+    hashed = Passwords().hash(password)  # before there is a file: a password that is too short leaves nothing behind
+    database = Database(folder / "studies.sqlite", time.time, create=create)
     try:
-        Accounts(database).add(name, Passwords().hash(password))
+        Accounts(database).add(name, hashed)
     finally:
         database.close()
 

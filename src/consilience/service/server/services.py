@@ -16,12 +16,15 @@ from consilience.service.server.hub import Hub
 from consilience.service.server.limits import RateLimit
 from consilience.service.server.metrics import Metrics
 from consilience.service.server.passwords import Passwords
+from consilience.service.server.pulse import Pulse
 from consilience.service.server.runner import Bell, Runner
 from consilience.service.server.socket import SiteSockets
 from consilience.service.store import Principal, Store, StudyRow
 
-__all__ = ["OwnStudy", "Owner", "Parts", "Services", "SharedStudy", "Who", "own_study", "shared_study"]
+__all__ = ["RETRY_SECONDS", "OwnStudy", "Owner", "Parts", "Services", "SharedStudy", "Who", "own_study", "shared_study"]
 
+RETRY_SECONDS = "5"
+"""After which a request that the database did not let through may be made again."""
 _bearer = HTTPBearer(auto_error=False, description="A token from `POST /api/v1/login`, or one that a site was given on its connection.")
 
 
@@ -43,10 +46,12 @@ class Services:
     joins: RateLimit
     clock: Callable[[], float]
     certificate: str
+    pulse: Pulse
 
 
-def parts(request: Request) -> Services:
+async def parts(request: Request) -> Services:
     """The parts of the server that serves this request."""
+    # not in a thread, which a plain function would be called in: all threads may be waiting
     found = request.app.state.services
     assert isinstance(found, Services)
     return found

@@ -7,6 +7,7 @@ asks of it. What a method has written is on disk when it returns.
 from consilience.service.store.accounts import Accounts, Principal, SessionRow, TokenKind
 from consilience.service.store.audit import Audit, AuditRow
 from consilience.service.store.database import Database
+from consilience.service.store.origin import Origin
 from consilience.service.store.runs import Event, Runs
 from consilience.service.store.searches import Searches
 from consilience.service.store.studies import InvitationRow, SiteRow, State, Studies, StudyRow
@@ -18,6 +19,7 @@ __all__ = [
     "Database",
     "Event",
     "InvitationRow",
+    "Origin",
     "Principal",
     "Runs",
     "Searches",
@@ -41,3 +43,4 @@ class Store:
         self.runs = Runs(database)
         self.searches = Searches(database)
         self.audit = Audit(database)
+        self.origin = Origin(database)

@@ -128,6 +128,14 @@ create table searches (
 ) strict
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _PAGES, _RECEIVED, _SEARCHES)
+# Whose database it is. Without it, another server's file in its place would be served, with that server's accounts.
+_ORIGIN = """
+create table origin (
+    only integer primary key check (only = 1),
+    identity blob not null
+) strict
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _PAGES, _RECEIVED, _SEARCHES, _ORIGIN)
 ZEROING = 3
 """From this version on what is deleted is overwritten; a database of before is written anew once."""

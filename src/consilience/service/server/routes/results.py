@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncIterator
 from dataclasses import asdict
 from hashlib import sha256
+from sqlite3 import OperationalError
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header, HTTPException, Query, Response
@@ -41,6 +42,14 @@ async def events(
 
 
 async def _stream(services: Services, study: str, site: str, after: int) -> AsyncIterator[str]:
+    try:
+        async for line in _lines(services, study, site, after):
+            yield line
+    except OperationalError:  # the answer has begun: it ends, and whoever follows comes back with the number of the last event
+        return
+
+
+async def _lines(services: Services, study: str, site: str, after: int) -> AsyncIterator[str]:
     while True:
         if site and not await run_in_threadpool(services.store.studies.has_site, study, site):
             return  # it was removed

@@ -6,13 +6,13 @@ import json
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
-from consilience.cli import study_archive, study_records
+from consilience.cli import study_again, study_archive, study_records
 from consilience.cli.calling import Ca, Server, StudyId, call, error_of, rest_client
 from consilience.cli.terminal import Terminal, say, say_json
 from consilience.data.errors import ReadError
@@ -20,9 +20,6 @@ from consilience.data.harmonise import Plan
 from consilience.data.sources import load
 from consilience.federation.site.ledger import printable
 from consilience.settings.studyfile import read_study
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["study_app"]
 
@@ -33,6 +30,9 @@ study_app.command("received")(study_records.list_received)
 study_app.command("export")(study_archive.export_study)
 study_app.command("verify")(study_archive.verify_archive)
 study_app.command("delete")(study_archive.delete_study)
+study_app.command("without")(study_again.go_without)
+study_app.command("copy")(study_again.copy_study)
+study_app.command("rerun")(study_again.rerun_study)
 _client, _call, _error = rest_client, call, error_of
 
 

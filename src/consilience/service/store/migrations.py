@@ -136,6 +136,16 @@ create table origin (
 ) strict
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _PAGES, _RECEIVED, _SEARCHES, _ORIGIN)
+# How a site stands: whether its table fits (null: it has not said), why its owner has said no, when it withdrew and why. And where a study
+# comes from that is a copy of another; without a reference, since the other may be deleted.
+_LIVES = """
+alter table sites add column fits integer;
+alter table sites add column declined text not null default '';
+alter table sites add column withdrew real;
+alter table sites add column withdrew_reason text not null default '';
+alter table studies add column origin text not null default ''
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _PAGES, _RECEIVED, _SEARCHES, _ORIGIN, _LIVES)
 ZEROING = 3
 """From this version on what is deleted is overwritten; a database of before is written anew once."""

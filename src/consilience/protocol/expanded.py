@@ -223,10 +223,10 @@ class Bench:
         extra = self.extras(expansion, rows, next(self.pieces(rows)), how).shape[1]
         sizes = [n_responses(self.desk.table.schema, name, features=how.features) for name in names]
 
-        def made() -> Iterator[Floats]:
+        def made() -> Iterator[list[Floats]]:
             for piece in self.pieces(rows):
                 parts = [self.extras(expansion, rows, piece, how), self.columns(expansion, rows, piece)]
-                yield np.concatenate([*parts, *(self.responses(n, rows, piece, features=how.features) for n in names)], axis=1)
+                yield [*parts, *(self.responses(n, rows, piece, features=how.features) for n in names)]
 
         found = sweep(made, extra + wide.all + sum(sizes), extra + own, full=full)
         kept = self.known.setdefault((expansion, rows.key, how), Maps(found, extra, {}))

@@ -129,7 +129,7 @@ def cancel(study: StudyId, server: Server = "", ca: Ca = "") -> None:
 def search(study: StudyId, server: Server = "", ca: Ca = "") -> None:
     """Look again for the graphs of a study that failed after all its tests were made. No site is asked."""
     with _client(server, ca) as client:
-        print(_call(client, "POST", f"/studies/{study}/search")["state"])
+        say(_call(client, "POST", f"/studies/{study}/search")["state"])
 
 
 @study_app.command("watch")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 from starlette.responses import Response
@@ -36,7 +37,8 @@ def _studies(visit: Visit) -> Response:
     gone = visit.request.query_params.get("deleted", "")
     # only what the log says: an address that somebody was sent does not tell stories
     deleted = any(one.study == gone and one.action == MARK for one in store.audit.of_account(visit.owner))
-    return visit.show("studies.html", "Studies", rows=rows, deleted=gone if deleted else "", stays=STAYS)
+    ends = visit.services.expiry.warning(time.time())
+    return visit.show("studies.html", "Studies", rows=rows, deleted=gone if deleted else "", stays=STAYS, ends=ends)
 
 
 def _new(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200, name: str = "", way: str = "form") -> Response:

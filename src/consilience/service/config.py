@@ -48,8 +48,10 @@ class ServerConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     heartbeat_seconds: Annotated[float, _said("pings on the sites' connections; a site that misses one is lost"), msgspec.Meta(gt=0)] = 20.0
     login_rate: Annotated[float, _said("failed logins per minute and address; ten times that per account"), msgspec.Meta(gt=0)] = 6.0
     login_burst: Annotated[int, _said("failed logins in a row before the rate counts"), msgspec.Meta(ge=1)] = 10
-    join_rate: Annotated[float, _said("failed invitations or challenges per minute and address"), msgspec.Meta(gt=0)] = 12.0
-    join_burst: Annotated[int, _said("failed invitations or challenges in a row before the rate counts"), msgspec.Meta(ge=1)] = 30
+    join_rate: Annotated[float, _said("failed invitations, challenges or one-time links per minute and address"), msgspec.Meta(gt=0)] = 12.0
+    join_burst: Annotated[
+        int, _said("failed invitations, challenges or one-time links in a row before the rate counts"), msgspec.Meta(ge=1)
+    ] = 30
 
 
 class AgentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -10,6 +10,7 @@ __all__ = [
     "DeclinedError",
     "InvitationError",
     "LifeCycleError",
+    "LinkError",
     "LoginError",
     "RateLimitError",
     "RecordsError",
@@ -47,6 +48,10 @@ class TokenError(AccessError):
 
 class InvitationError(AccessError):
     """An invitation that is not valid, or not any more."""
+
+
+class LinkError(AccessError):
+    """A one-time link that is not valid, or not any more."""
 
 
 class ChangedIdentityError(AccessError):

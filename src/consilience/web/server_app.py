@@ -25,7 +25,7 @@ from consilience.service.server.app import status_of
 from consilience.service.server.services import Services
 from consilience.web.live import Streams
 from consilience.web.pages.result import result_routes
-from consilience.web.pages.server import account, audit, declaring, lobby, login, progress, result, studies, study
+from consilience.web.pages.server import account, audit, declaring, links, lobby, login, progress, result, studies, study
 from consilience.web.pages.server.board import Boards
 from consilience.web.pages.server.feed import Feeds
 from consilience.web.pages.server.follow import may_look
@@ -102,6 +102,7 @@ def _routes() -> list[BaseRoute]:
         *page("/login", login.login_form, login.login_sent),
         *page("/logout", None, login.logout),
         *page("/token", login.token_form, login.token_sent),
+        *page("/reset", links.reset_form, links.reset_sent),
         *page("/account", account.account_page),
         *page("/account/password", None, account.password_sent),
         *page("/account/sessions", None, account.session_ended),

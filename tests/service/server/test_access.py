@@ -36,7 +36,7 @@ from tests.service.helpers import (
     serving,
 )
 
-PUBLIC = {"/health", "/metrics", "/api/v1/login", "/api/v1/join"}
+PUBLIC = {"/health", "/metrics", "/api/v1/login", "/api/v1/join", "/api/v1/password-reset"}
 
 
 def routes(app: FastAPI) -> list[tuple[str, str]]:

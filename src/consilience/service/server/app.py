@@ -25,7 +25,7 @@ from consilience.service.server.limits import RateLimit
 from consilience.service.server.metrics import Metrics
 from consilience.service.server.models import Problem
 from consilience.service.server.passwords import Passwords
-from consilience.service.server.routes import accounts, documentation, operations, results, studies
+from consilience.service.server.routes import accounts, documentation, links, operations, results, studies
 from consilience.service.server.runner import Bell, Runner
 from consilience.service.server.services import Services
 from consilience.service.server.socket import SiteSockets
@@ -95,6 +95,7 @@ def create_app(
         RateLimit("logins", config.login_burst, config.login_rate, ticks),
         RateLimit("logins", ACCOUNT_FACTOR * config.login_burst, ACCOUNT_FACTOR * config.login_rate, ticks),
         RateLimit("invitations", config.join_burst, config.join_rate, ticks),
+        RateLimit("attempts with links", config.join_burst, config.join_rate, ticks),
         clock,
         certificate if certificate and is_self_signed(certificate) else "",
     )
@@ -120,7 +121,7 @@ def create_app(
         responses={code: {"model": Problem} for code in (401, 403, 404, 409, 413, 422, 429)},
     )
     app.state.services = services
-    for module in (accounts, studies, results, operations, documentation):
+    for module in (accounts, links, studies, results, operations, documentation):
         app.include_router(module.router)
 
     @app.websocket("/api/v1/studies/{study}/site")

@@ -23,6 +23,7 @@ __all__ = [
     "LoginOut",
     "Problem",
     "ReceivedOut",
+    "ResetIn",
     "SettingsModel",
     "SiteKeyOut",
     "SiteOut",
@@ -61,6 +62,17 @@ class LoginOut(_Body):
 
     token: str
     expires: float = Field(description="Seconds since 1970 when it ends.")
+
+
+Key = Annotated[str, StringConstraints(min_length=1, max_length=100)]
+Password = Annotated[str, StringConstraints(max_length=1024)]
+
+
+class ResetIn(_Body):
+    """Another password, by a one-time link."""
+
+    key: Key = Field(description="What stands behind the `#` of the link.")
+    password: Password = Field(description="The new one; 12 characters at least.")
 
 
 class VariableModel(_Body):

@@ -20,7 +20,7 @@ from consilience.service.server.runner import Bell, Runner
 from consilience.service.server.socket import SiteSockets
 from consilience.service.store import Principal, Store, StudyRow
 
-__all__ = ["OwnStudy", "Owner", "Parts", "Services", "SharedStudy", "Who", "own_study", "shared_study"]
+__all__ = ["OwnStudy", "Owner", "Parts", "Services", "SharedStudy", "Token", "Who", "own_study", "shared_study"]
 
 _bearer = HTTPBearer(auto_error=False, description="A token from `POST /api/v1/login`, or one that a site was given on its connection.")
 
@@ -41,6 +41,7 @@ class Services:
     logins: RateLimit
     account_logins: RateLimit
     joins: RateLimit
+    links: RateLimit
     clock: Callable[[], float]
     certificate: str
 
@@ -55,10 +56,17 @@ def parts(request: Request) -> Services:
 Parts = Annotated[Services, Depends(parts)]
 
 
-def _who(services: Parts, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]) -> Principal:
+def _token(credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]) -> str:
     if credentials is None:
         raise TokenError("A token is needed: Authorization: Bearer TOKEN. Log in to get one.")
-    return services.store.accounts.who(credentials.credentials)
+    return credentials.credentials
+
+
+Token = Annotated[str, Depends(_token)]
+
+
+def _who(services: Parts, token: Token) -> Principal:
+    return services.store.accounts.who(token)
 
 
 Who = Annotated[Principal, Depends(_who)]

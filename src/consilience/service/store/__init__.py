@@ -1,12 +1,14 @@
 """The server's memory: SQLite in WAL mode, behind small interfaces.
 
-``database`` holds the connection and the migrations; ``accounts``, ``studies``, ``runs`` and ``audit`` are what the server asks of it. What
+``database`` holds the connection and the migrations; ``accounts``, ``links``,
+``studies``, ``runs`` and ``audit`` are what the server asks of it. What
 a method has written is on disk when it returns.
 """
 
 from consilience.service.store.accounts import Accounts, Principal, SessionRow, TokenKind
 from consilience.service.store.audit import Audit, AuditRow
 from consilience.service.store.database import Database
+from consilience.service.store.links import LinkKind, LinkRow, Links
 from consilience.service.store.runs import Event, Runs
 from consilience.service.store.studies import InvitationRow, SiteRow, State, Studies, StudyRow
 
@@ -17,6 +19,9 @@ __all__ = [
     "Database",
     "Event",
     "InvitationRow",
+    "LinkKind",
+    "LinkRow",
+    "Links",
     "Principal",
     "Runs",
     "SessionRow",
@@ -35,6 +40,7 @@ class Store:
     def __init__(self, database: Database) -> None:
         self.database = database
         self.accounts = Accounts(database)
+        self.links = Links(database)
         self.studies = Studies(database)
         self.runs = Runs(database)
         self.audit = Audit(database)

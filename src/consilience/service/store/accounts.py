@@ -68,9 +68,13 @@ class Accounts:
         # names stand in logs and pages: no spaces, no markup, no slashes
         if not 1 <= len(name) <= 64 or not name.replace("-", "").replace("_", "").replace(".", "").isalnum():
             raise OptionError(f"An account's name is 1 to 64 letters, digits, dots, hyphens and underscores; got {name[:80]!r}.")
-        if self.password_of(name):
+        if self.exists(name):
             raise OptionError(f"There is an account {name!r} already.")
         self._db.write("insert into accounts (name, password, created) values (?, ?, ?)", (name, password_hash, self._db.clock()))
+
+    def exists(self, name: str) -> bool:
+        """True if there is an account of this name."""
+        return self._db.one("select 1 from accounts where name = ?", (name,)) is not None
 
     def password_of(self, name: str) -> str:
         """The hash, or the empty string."""
@@ -82,6 +86,7 @@ class Accounts:
         with self._db.writing():
             self._db.write("update accounts set password = ? where name = ?", (password_hash, name))
             self._db.write("delete from tokens where account = ? and digest != ?", (name, _digest(keep)))
+            self._db.write("delete from links where account = ?", (name,))  # whoever has one would have the new password, too
 
     def issue(self, who: Principal, seconds: float, kind: TokenKind = TokenKind.PROGRAM, agent: str = "") -> tuple[str, float]:
         """A new token and when it ends."""

@@ -119,6 +119,17 @@ create table received (
 ) strict
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _PAGES, _RECEIVED)
+# What a one-time link opens: another password for an account, or a new account with a role. Like tokens, only digests are kept.
+_LINKS = """
+create table links (
+    digest blob primary key,
+    kind text not null,
+    account text references accounts (name) on delete cascade,
+    role text not null default '',
+    expires real not null
+) strict
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _PAGES, _RECEIVED, _LINKS)
 ZEROING = 3
 """From this version on what is deleted is overwritten; a database of before is written anew once."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header, HTTPException, Query, Response
@@ -11,9 +12,10 @@ from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from consilience.citest.rounding import PUBLISHED_DIGITS
+from consilience.service.errors import TokenError
 from consilience.service.server.models import EventOut, HeardOut, ReceivedOut, SiteKeyOut
 from consilience.service.server.result_files import DOCUMENTS, plain
-from consilience.service.server.services import OwnStudy, Parts, Services, SharedStudy, Who
+from consilience.service.server.services import OwnStudy, Parts, Services, SharedStudy, Token, Who, shared_study
 from consilience.service.store import Event, State
 
 __all__ = ["router"]
@@ -26,19 +28,29 @@ Document = Literal["result.json", "tests.csv", "report.html"]
 @router.get("/events", summary="Follow a study", responses={200: {"content": {"text/event-stream": {}}}}, response_class=StreamingResponse)
 async def events(
     row: SharedStudy,
-    who: Who,
+    token: Token,
     services: Parts,
     last_event_id: Annotated[int, Header(ge=0, le=2**53, description="Go on after this event.")] = 0,
 ) -> StreamingResponse:
-    """Server-sent events, from the first on or after `Last-Event-ID`, until the study is over. Each was on disk before it is sent."""
+    """Server-sent events, from the first on or after `Last-Event-ID`, until the study or the token is over. Each was on disk before."""
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(_stream(services, row.id, who.site, last_event_id), media_type="text/event-stream", headers=headers)
+    still = partial(_still, services, token, row.id)
+    return StreamingResponse(_stream(services, row.id, still, last_event_id), media_type="text/event-stream", headers=headers)
 
 
-async def _stream(services: Services, study: str, site: str, after: int) -> AsyncIterator[str]:
+def _still(services: Services, token: str, study: str) -> bool:
+    """Whether who follows a study still may: a token may have ended, a site been removed."""
+    try:
+        shared_study(study, services.store.accounts.who(token), services)
+    except (TokenError, HTTPException):
+        return False
+    return True
+
+
+async def _stream(services: Services, study: str, still: Callable[[], bool], after: int) -> AsyncIterator[str]:
     while True:
-        if site and not await run_in_threadpool(services.store.studies.has_site, study, site):
-            return  # it was removed
+        if not await run_in_threadpool(still):
+            return
         row = await run_in_threadpool(services.store.studies.get, study)  # before the events: the last of them must not be missed
         found = await run_in_threadpool(services.store.runs.events, study, after)
         for event in found:

@@ -1,0 +1,78 @@
+"""Accounts by whoever operates the server, on its machine."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from argon2 import PasswordHasher
+from typer.testing import CliRunner, Result
+
+from consilience.cli.app import app
+from consilience.errors import OptionError
+from consilience.service.errors import ConfigurationError
+from consilience.service.server import passwords
+from consilience.service.store import Database, LinkKind, Principal, Store
+
+PASSWORD = "correct horse battery staple"
+
+
+@pytest.fixture(autouse=True)
+def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hashes that take no time; what they protect here is a word of the tests."""
+    monkeypatch.setattr(passwords, "PasswordHasher", lambda: PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+
+
+def run(home: Path, *words: str, said: str = PASSWORD) -> Result:
+    return CliRunner().invoke(app, ["server", *words, "--home", str(home)], input=f"{said}\n")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    assert run(tmp_path, "owner", "ada", "--password-stdin").exit_code == 0
+    return tmp_path
+
+
+def opened(home: Path) -> Store:
+    return Store(Database(home / "studies.sqlite", time.time))
+
+
+def test_the_operator_sets_another_password_and_sessions_end(home: Path) -> None:
+    before = opened(home)
+    before.accounts.issue(Principal(owner="ada"), 3600.0)
+    key, _ = before.links.make(LinkKind.RESET, 60.0, account="ada")
+    before.database.close()
+    new = "another horse, another battery"
+    assert run(home, "owner-password", "ada", "--password-stdin", said=new).exit_code == 0
+    after = opened(home)
+    assert after.accounts.sessions("ada") == []
+    assert passwords.Passwords().fits(after.accounts.password_of("ada"), new)
+    assert [row.action for row in after.audit.of_account("ada")] == ["another password was set"]
+    with pytest.raises(Exception, match="not valid, or not any more"):
+        after.links.take(LinkKind.RESET, key)
+    after.database.close()
+    short = run(home, "owner-password", "ada", "--password-stdin", said="short")
+    assert isinstance(short.exception, OptionError)
+
+
+def test_a_reset_link_is_alone_on_standard_output(home: Path) -> None:
+    found = run(home, "reset-link", "ada", "--public-url", "https://study.example")
+    assert found.exit_code == 0, found.output
+    link = found.stdout.strip()
+    assert link.startswith("https://study.example/reset#")
+    assert "works once" in found.stderr
+    store = opened(home)
+    assert store.links.take(LinkKind.RESET, link.rpartition("#")[2]).account == "ada"
+    store.database.close()
+    assert run(home, "reset-link", "ada").stdout.startswith("http://127.0.0.1:8443/reset#")
+
+
+@pytest.mark.parametrize("command", ["owner-password", "reset-link"])
+def test_an_account_or_a_server_that_is_not_there_is_said_to_be(home: Path, command: str) -> None:
+    nobody = run(home, command, "bob")
+    assert isinstance(nobody.exception, OptionError)
+    assert "'bob'" in str(nobody.exception)
+    nowhere = run(home / "elsewhere", command, "ada")
+    assert isinstance(nowhere.exception, ConfigurationError)
+    assert not (home / "elsewhere").exists()

@@ -13,7 +13,7 @@ from consilience.cli.app import app
 from consilience.errors import OptionError
 from consilience.service.errors import ConfigurationError
 from consilience.service.server import passwords
-from consilience.service.store import Database, LinkKind, Principal, Store
+from consilience.service.store import AccountRole, Database, LinkKind, Principal, Store
 
 PASSWORD = "correct horse battery staple"
 
@@ -76,3 +76,27 @@ def test_an_account_or_a_server_that_is_not_there_is_said_to_be(home: Path, comm
     nowhere = run(home / "elsewhere", command, "ada")
     assert isinstance(nowhere.exception, ConfigurationError)
     assert not (home / "elsewhere").exists()
+
+
+def test_accounts_are_listed_with_what_they_may(home: Path) -> None:
+    assert run(home, "observer", "olga", "--password-stdin").exit_code == 0
+    assert run(home, "observer", "otto", "--all", "--password-stdin").exit_code == 0
+    assert run(home, "account-role", "ada", "observer").exit_code == 0
+    listed = run(home, "accounts").output
+    store = opened(home)
+    assert {row.name: row.role.value for row in store.accounts.all()} == {"ada": "observer", "olga": "observer", "otto": "observer-of-all"}
+    assert [row.action for row in store.audit.of_account("ada")] == ["became observer"]
+    store.database.close()
+    assert all(name in listed for name in ("ada", "olga", "otto", "observer-of-all"))
+    wrong = run(home, "account-role", "ada", "emperor")
+    assert "owner, observer, observer-of-all; got 'emperor'" in str(wrong.exception)
+    assert isinstance(run(home, "account-role", "bob", "owner").exception, OptionError)
+
+
+def test_an_invitation_of_an_account_is_a_link(home: Path) -> None:
+    link = run(home, "invite-link", "--role", "observer-of-all", "--public-url", "https://study.example").stdout.strip()
+    assert link.startswith("https://study.example/welcome#")
+    store = opened(home)
+    assert store.links.take(LinkKind.ACCOUNT, link.rpartition("#")[2]).role is AccountRole.OVERSEER
+    store.database.close()
+    assert isinstance(run(home, "invite-link", "--role", "emperor").exception, OptionError)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from rich.table import Table
 
 from consilience.cli.optional import need_service
 from consilience.errors import OptionError
@@ -18,7 +19,7 @@ from consilience.service.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from consilience.service.config import ServerConfig
-    from consilience.service.store import Store
+    from consilience.service.store import AccountRole, Store
 
 __all__ = ["ConfigFile", "HomeOption", "add_account_commands", "add_owner", "address_of", "new_password", "own_certificate"]
 
@@ -26,6 +27,7 @@ ConfigFile = Annotated[Path | None, typer.Option("--config", help="TOML file wit
 HomeOption = Annotated[str | None, typer.Option(help="Folder with the identity, the database and certificates.")]
 PublicUrl = Annotated[str | None, typer.Option(help="Address under which the server's pages are reached.")]
 Account = Annotated[str, typer.Argument(help="Name of the account.")]
+Every = Annotated[bool, typer.Option("--all", help="It sees all studies of the server, also those that nobody has shown it.")]
 PasswordStdin = Annotated[bool, typer.Option(help="Read the password from standard input.")]
 
 
@@ -47,12 +49,13 @@ def address_of(settings: ServerConfig) -> str:
     return settings.public_url or f"{scheme}://{settings.host}:{settings.port}"
 
 
-def add_owner(settings: ServerConfig, name: str, password: str) -> None:
+def add_owner(settings: ServerConfig, name: str, password: str, role: str = "owner") -> None:
     """A new account in the server's database, which is made if it is not there."""
     from consilience.service.server.passwords import Passwords  # noqa: PLC0415  the extra may not be installed
+    from consilience.service.store import AccountRole  # noqa: PLC0415
 
     with _opened(settings) as store:
-        store.accounts.add(name, Passwords().hash(password))
+        store.accounts.add(name, Passwords().hash(password), AccountRole(role))
 
 
 @contextmanager
@@ -95,6 +98,82 @@ def owner(name: Account, config: ConfigFile = None, home: HomeOption = None, pas
     add_owner(load_server(config, home=home), name, new_password(password_stdin))
 
 
+def observer(
+    name: Account,
+    every: Every = False,
+    config: ConfigFile = None,
+    home: HomeOption = None,
+    password_stdin: PasswordStdin = False,
+) -> None:
+    """Add an account for somebody who looks on, such as a data protection officer: it sees studies, and changes nothing.
+
+    Example: consilience server observer eve --all
+    """
+    need_service()
+    from consilience.service.config import load_server  # noqa: PLC0415
+
+    add_owner(load_server(config, home=home), name, new_password(password_stdin), _observing(every))
+
+
+def invite_link(
+    role: Annotated[str, typer.Option(help="What the account will be: owner, observer or observer-of-all.")] = "owner",
+    hours: Annotated[float, typer.Option(help="How long the link is good.", min=0.1, max=2160.0)] = 168.0,
+    config: ConfigFile = None,
+    home: HomeOption = None,
+    public_url: PublicUrl = None,
+) -> None:
+    """Print a link with which somebody makes an account, once, under a name and a password of their own choice.
+
+    Example: consilience server invite-link --role observer
+    """
+    with _server(config, home, public_url) as (store, settings):
+        from consilience.service.server.linked import make_account_link  # noqa: PLC0415
+
+        link, expires = make_account_link(store, address_of(settings), _role(role), hours * 3600.0)
+    _hand_over(link, expires, f"Whoever has it can make an account ({role}).")
+
+
+def accounts(config: ConfigFile = None, home: HomeOption = None) -> None:
+    """All accounts of the server, and what they may."""
+    with _server(config, home) as (store, _settings):
+        found = store.accounts.all()
+    table = Table()
+    for heading in ("account", "role", "since"):
+        table.add_column(heading)
+    for row in found:
+        table.add_row(row.name, row.role.value, time.strftime("%Y-%m-%d", time.gmtime(row.created)))
+    Console().print(table)
+
+
+def account_role(
+    name: Account,
+    role: Annotated[str, typer.Argument(help="owner, observer or observer-of-all.")],
+    config: ConfigFile = None,
+    home: HomeOption = None,
+) -> None:
+    """Let an account be something else, from its next request on. Studies that an observer owns stay with it: it sees them.
+
+    Example: consilience server account-role eve observer-of-all
+    """
+    with _server(config, home) as (store, _settings):
+        _there(store, name)
+        with store.database.writing():
+            store.accounts.set_role(name, _role(role))
+            store.audit.add(name, f"became {role}", detail="by whoever operates the server")
+
+
+def _observing(every: bool) -> str:
+    return "observer-of-all" if every else "observer"
+
+
+def _role(given: str) -> AccountRole:
+    from consilience.service.store import AccountRole  # noqa: PLC0415
+
+    if given not in list(AccountRole):
+        raise OptionError(f"An account is one of {', '.join(AccountRole)}; got {given!r}.")
+    return AccountRole(given)
+
+
 def owner_password(name: Account, config: ConfigFile = None, home: HomeOption = None, password_stdin: PasswordStdin = False) -> None:
     """Set another password for an account. Whoever is logged in to it must log in anew.
 
@@ -131,7 +210,18 @@ def _hand_over(link: str, expires: float, words: str) -> None:
     )
 
 
+COMMANDS: dict[str, Callable[..., None]] = {
+    "owner": owner,
+    "observer": observer,
+    "invite-link": invite_link,
+    "accounts": accounts,
+    "account-role": account_role,
+    "owner-password": owner_password,
+    "reset-link": reset_link,
+}
+
+
 def add_account_commands(app: typer.Typer) -> None:
     """Add the commands to ``consilience server``."""
-    for name, command in (("owner", owner), ("owner-password", owner_password), ("reset-link", reset_link)):
+    for name, command in COMMANDS.items():
         app.command(name)(command)

@@ -15,6 +15,7 @@ from rich.console import Console
 
 from consilience.cli.accounts import ConfigFile, HomeOption, add_account_commands, add_owner, address_of, new_password, own_certificate
 from consilience.cli.optional import need_service
+from consilience.cli.sharing import add_sharing_commands
 from consilience.cli.study import study_app
 from consilience.secagg import Identity
 from consilience.service.errors import ConfigurationError
@@ -29,6 +30,7 @@ __all__ = ["server_app"]
 server_app = typer.Typer(help="Set up and run a study server, and manage its studies.", no_args_is_help=True)
 server_app.add_typer(study_app, name="study")
 add_account_commands(server_app)
+add_sharing_commands(study_app)
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 SWITCH_SECONDS = 0.0001
 

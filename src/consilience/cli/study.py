@@ -3,74 +3,29 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from consilience.cli.optional import need_service
+from consilience.cli.remote import Ca, Server, StudyId
+from consilience.cli.remote import call as _call
+from consilience.cli.remote import client_of as _client
+from consilience.cli.remote import error_of as _error
 from consilience.data.errors import ReadError
 from consilience.data.harmonise import Plan
 from consilience.data.sources import load
-from consilience.errors import AccessError, ConsilienceError, OptionError
 from consilience.federation.site.ledger import printable
-from consilience.service.errors import ConfigurationError, UnreachableError
 from consilience.settings.studyfile import read_study
-
-if TYPE_CHECKING:
-    import httpx
 
 __all__ = ["study_app"]
 
 study_app = typer.Typer(help="Create studies, invite sites, start them, follow them, fetch results.", no_args_is_help=True)
-Server = Annotated[str, typer.Option(help="Address of the server.", envvar="CONSILIENCE_SERVER_PUBLIC_URL")]
-Ca = Annotated[str, typer.Option(help="Certificate to trust (PEM), for a server with one of its own.", envvar="CONSILIENCE_SERVER_CA")]
-StudyId = Annotated[str, typer.Argument(help="The study's id.")]
-TOKEN = "CONSILIENCE_SERVER_TOKEN"  # noqa: S105  the name of a variable
-
-
-def _client(server: str, ca: str, *, login: bool = True) -> httpx.Client:
-    need_service()
-    import httpx  # noqa: PLC0415
-
-    from consilience.service.tls import client_context  # noqa: PLC0415
-
-    if not server:
-        raise ConfigurationError("Say which server is meant: --server https://… or CONSILIENCE_SERVER_PUBLIC_URL.")
-    trusted = Path(ca).read_text(encoding="ascii") if ca else ""
-    token = os.environ.get(TOKEN, "")
-    if login and not token:
-        raise AccessError(f"Log in first: export {TOKEN}=$(consilience server study login NAME).")
-    headers = {"Authorization": f"Bearer {token}"} if login else {}
-    return httpx.Client(base_url=f"{server.rstrip('/')}/api/v1", verify=client_context(trusted), headers=headers, timeout=30.0)
-
-
-def _call(client: httpx.Client, method: str, path: str, body: Any = None) -> Any:
-    import httpx  # noqa: PLC0415
-
-    try:
-        reply = client.request(method, path, json=body) if body is not None else client.request(method, path)
-    except httpx.HTTPError as error:
-        raise UnreachableError(f"{client.base_url} does not answer: {error}.") from None
-    if reply.status_code >= 400:
-        raise _error(reply)
-    return reply.json() if reply.content and reply.headers.get("content-type", "").startswith("application/json") else reply.content
-
-
-def _error(reply: httpx.Response) -> ConsilienceError:
-    try:
-        body = reply.json()
-    except ValueError:
-        return UnreachableError(f"The server answers with status {reply.status_code}.")
-    message = body.get("message") or json.dumps(body.get("detail", body), ensure_ascii=False)
-    kind = AccessError if reply.status_code in (401, 403, 404, 429) else OptionError
-    return kind(str(message))
 
 
 @study_app.command("login")

@@ -25,7 +25,7 @@ from consilience.service.server.app import status_of
 from consilience.service.server.services import Services
 from consilience.web.live import Streams
 from consilience.web.pages.result import result_routes
-from consilience.web.pages.server import account, audit, declaring, links, lobby, login, progress, result, studies, study
+from consilience.web.pages.server import account, audit, declaring, links, lobby, login, people, progress, result, studies, study
 from consilience.web.pages.server.board import Boards
 from consilience.web.pages.server.feed import Feeds
 from consilience.web.pages.server.follow import may_look
@@ -56,7 +56,7 @@ def with_pages(app: FastAPI) -> FastAPI:
     secret = sha256(services.identity.sign(_CSRF))
     pages.state.pages = Pages(services, Csrf(secret), Streams(MOST_STREAMS), cookie, secure)
     pages.state.boards = boards = Boards(services)
-    pages.state.feeds = Feeds(boards, services.bell, partial(may_look, services.store))
+    pages.state.feeds = Feeds(boards, services.bell, partial(may_look, services.store), partial(may_look, services.store, bare=True))
     prepare("result")  # the largest pages: the first who looks at one does not wait for its templates
     # innermost: the bound on bodies and the log of requests are around pages, too
     app.user_middleware.append(Middleware(_Fork, pages=Shield(pages, hosts=hosts_of(services.config), links=True)))
@@ -103,6 +103,7 @@ def _routes() -> list[BaseRoute]:
         *page("/logout", None, login.logout),
         *page("/token", login.token_form, login.token_sent),
         *page("/reset", links.reset_form, links.reset_sent),
+        *page("/welcome", links.welcome_form, links.welcome_sent),
         *page("/account", account.account_page),
         *page("/account/password", None, account.password_sent),
         *page("/account/sessions", None, account.session_ended),
@@ -126,6 +127,10 @@ def _routes() -> list[BaseRoute]:
         *page(f"{_ONE}/remove", None, lobby.removed),
         *page(f"{_ONE}/progress", progress.progress),
         *page(f"{_ONE}/live", progress.live),
+        *page(f"{_ONE}/people", people.people),
+        *page(f"{_ONE}/share", None, people.shared),
+        *page(f"{_ONE}/unshare", None, people.taken_back),
+        *page(f"{_ONE}/transfer", None, people.handed_over),
         *page(f"{_ONE}/audit", audit.audit_log),
         *result_routes(f"{_ONE}/result", result.load),
     ]

@@ -105,13 +105,13 @@ def create(services: Services, owner: str, declared: Declared) -> str:
 def edit(services: Services, row: StudyRow, declared: Declared) -> None:
     """Replace what a draft says."""
     services.store.studies.edit(row.id, declared.name, declared.variables, declared.datasets, declared.settings)
-    services.store.audit.add(row.owner, "changed the declaration", study=row.id)
+    services.store.audit.add(row.by, "changed the declaration", study=row.id)
 
 
 def repeat(services: Services, row: StudyRow) -> str:
     """A new draft that says the same. Its sites are invited and asked for consent anew: theirs was to another study."""
-    study = create(services, row.owner, Declared.of(row))
-    services.store.audit.add(row.owner, "repeats a study", study=study, detail=row.id)
+    study = create(services, row.by, Declared.of(row))
+    services.store.audit.add(row.by, "repeats a study", study=study, detail=row.id)
     return study
 
 
@@ -119,7 +119,7 @@ def delete(services: Services, row: StudyRow) -> None:
     """Forget a study with its results, unless it runs."""
     services.store.studies.delete(row.id)
     services.runner.say_over(row.id, State.CANCELLED, "deleted by its owner")
-    services.store.audit.add(row.owner, "deleted", study=row.id, detail=row.name)
+    services.store.audit.add(row.by, "deleted", study=row.id, detail=row.name)
 
 
 def invite(services: Services, row: StudyRow, site: str, seconds: float = INVITATION_SECONDS) -> tuple[str, float]:
@@ -128,7 +128,7 @@ def invite(services: Services, row: StudyRow, site: str, seconds: float = INVITA
         raise LifeCycleError(f"Sites are invited before a study runs; this one is {row.state.value}.")
     secret = secrets.token_bytes(SECRET_BYTES)
     expires = services.store.studies.invite(row.id, site, secret, seconds)
-    services.store.audit.add(row.owner, "invited a site", study=row.id, detail=site)
+    services.store.audit.add(row.by, "invited a site", study=row.id, detail=site)
     url, server = services.config.public_url, services.identity.public_bytes
     return Invitation(url, row.id, site, secret, server, services.certificate).text(), expires
 
@@ -137,7 +137,7 @@ def withdraw(services: Services, row: StudyRow, site: str) -> bool:
     """Take an invitation back; False if there is none."""
     found = services.store.studies.withdraw(row.id, site)
     if found:
-        services.store.audit.add(row.owner, "took an invitation back", study=row.id, detail=site)
+        services.store.audit.add(row.by, "took an invitation back", study=row.id, detail=site)
     return found
 
 
@@ -146,7 +146,7 @@ def remove_site(services: Services, row: StudyRow, site: str) -> bool:
     found = services.store.studies.remove_site(row.id, site)
     if found:
         services.runner.dismiss(row.id, site)
-        services.store.audit.add(row.owner, "removed a site", study=row.id, detail=site)
+        services.store.audit.add(row.by, "removed a site", study=row.id, detail=site)
     return found
 
 
@@ -154,7 +154,7 @@ def open_study(services: Services, row: StudyRow) -> None:
     """From now on it cannot be changed; sites connect and wait."""
     services.store.studies.move(row.id, [State.DRAFT], State.OPEN)
     services.runner.event(row.id, "opened")
-    services.store.audit.add(row.owner, "opened", study=row.id)
+    services.store.audit.add(row.by, "opened", study=row.id)
 
 
 def start(services: Services, row: StudyRow) -> None:
@@ -166,7 +166,7 @@ def start(services: Services, row: StudyRow) -> None:
         contract = contract_of(now, services.store.studies.sites(row.id))
         services.store.studies.move(row.id, [State.OPEN], State.RUNNING, contract=contract)
         services.store.runs.add_event(row.id, "started", {"sites": [m.name for m in contract.members]})
-        services.store.audit.add(row.owner, "started", study=row.id)
+        services.store.audit.add(row.by, "started", study=row.id)
     services.runner.begin(row.id)
     services.bell.ring(row.id)
 
@@ -174,7 +174,7 @@ def start(services: Services, row: StudyRow) -> None:
 def cancel(services: Services, row: StudyRow) -> None:
     """End a study before its time. Results that are there are kept."""
     services.runner.cancel(row.id)
-    services.store.audit.add(row.owner, "cancelled", study=row.id)
+    services.store.audit.add(row.by, "cancelled", study=row.id)
 
 
 def digest_now(row: StudyRow, sites: list[SiteRow]) -> str | None:

@@ -12,6 +12,9 @@ from consilience.settings.declaration import MOST_VARIABLES, NETWORK_SETTINGS
 from consilience.settings.field import Setting
 
 __all__ = [
+    "AccountIn",
+    "AccountOut",
+    "AuditOut",
     "EventOut",
     "HeardOut",
     "InvitationIn",
@@ -21,6 +24,8 @@ __all__ = [
     "JoinOut",
     "LoginIn",
     "LoginOut",
+    "MemberIn",
+    "MemberOut",
     "Problem",
     "ReceivedOut",
     "ResetIn",
@@ -29,6 +34,7 @@ __all__ = [
     "SiteOut",
     "StudyIn",
     "StudyOut",
+    "TransferIn",
     "VariableModel",
 ]
 
@@ -73,6 +79,24 @@ class ResetIn(_Body):
 
     key: Key = Field(description="What stands behind the `#` of the link.")
     password: Password = Field(description="The new one; 12 characters at least.")
+
+
+AccountName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
+
+
+class AccountIn(_Body):
+    """A new account, by a one-time link."""
+
+    key: Key = Field(description="What stands behind the `#` of the link.")
+    name: AccountName = Field(description="Letters, digits, dots, hyphens and underscores.")
+    password: Password = Field(description="12 characters at least.")
+
+
+class AccountOut(_Body):
+    """An account that was made."""
+
+    name: str
+    role: str = Field(description="`owner`, `observer` or `observer-of-all`.")
 
 
 class VariableModel(_Body):
@@ -168,6 +192,8 @@ class StudyOut(_Body):
 
     id: str
     name: str
+    owner: str = Field(description="The account that owns it; empty for a site.")
+    role: Literal["owner", "co-owner", "observer", "site"] = Field(description="What you are in it.")
     state: Literal["draft", "open", "running", "finished", "failed", "cancelled"]
     message: str = Field(description="Why it ended, if it did not end with a result.")
     variables: list[VariableModel] | None
@@ -185,6 +211,37 @@ class StudyOut(_Body):
     )
     created: float
     changed: float
+
+
+class MemberIn(_Body):
+    """As what an account has a study."""
+
+    role: Literal["co-owner", "observer"]
+    result: bool = Field(False, description="Whether an observer sees what the study finds; a co-owner always does.")
+
+
+class MemberOut(_Body):
+    """An account that has a study beside its owner."""
+
+    account: str
+    role: Literal["co-owner", "observer"]
+    result: bool
+    since: float
+
+
+class TransferIn(_Body):
+    """Who owns the study from now on."""
+
+    account: AccountName
+
+
+class AuditOut(_Body):
+    """Something that an account did to a study."""
+
+    time: float
+    account: str
+    action: str
+    detail: str
 
 
 class InvitationIn(_Body):

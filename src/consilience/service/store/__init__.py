@@ -1,18 +1,22 @@
 """The server's memory: SQLite in WAL mode, behind small interfaces.
 
 ``database`` holds the connection and the migrations; ``accounts``, ``links``,
-``studies``, ``runs`` and ``audit`` are what the server asks of it. What
+``studies``, ``members``, ``runs`` and ``audit`` are what the server asks of it. What
 a method has written is on disk when it returns.
 """
 
-from consilience.service.store.accounts import Accounts, Principal, SessionRow, TokenKind
+from consilience.service.store.accounts import AccountRole, AccountRow, Accounts, Principal, SessionRow, TokenKind
 from consilience.service.store.audit import Audit, AuditRow
 from consilience.service.store.database import Database
 from consilience.service.store.links import LinkKind, LinkRow, Links
+from consilience.service.store.members import Access, MemberRow, Members, Role
 from consilience.service.store.runs import Event, Runs
 from consilience.service.store.studies import InvitationRow, SiteRow, State, Studies, StudyRow
 
 __all__ = [
+    "Access",
+    "AccountRole",
+    "AccountRow",
     "Accounts",
     "Audit",
     "AuditRow",
@@ -22,7 +26,10 @@ __all__ = [
     "LinkKind",
     "LinkRow",
     "Links",
+    "MemberRow",
+    "Members",
     "Principal",
+    "Role",
     "Runs",
     "SessionRow",
     "SiteRow",
@@ -42,5 +49,6 @@ class Store:
         self.accounts = Accounts(database)
         self.links = Links(database)
         self.studies = Studies(database)
+        self.members = Members(database)
         self.runs = Runs(database)
         self.audit = Audit(database)

@@ -14,12 +14,29 @@ from consilience.errors import OptionError
 from consilience.service.errors import TokenError
 from consilience.service.store.database import Database
 
-__all__ = ["Accounts", "Principal", "SessionRow", "TokenKind"]
+__all__ = ["AccountRole", "AccountRow", "Accounts", "Principal", "SessionRow", "TokenKind"]
 
 SEEN_SECONDS = 60.0
 """How exact the time of a session's last request is: each is a commit to disk, and people read it."""
 MOST_AGENT = 200
 """Characters kept of what a browser calls itself."""
+
+
+class AccountRole(StrEnum):
+    """What an account may at all: create studies; or look at those that are shared with it; or at all of the server's."""
+
+    OWNER = "owner"
+    OBSERVER = "observer"
+    OVERSEER = "observer-of-all"
+
+
+@dataclass(frozen=True, slots=True)
+class AccountRow:
+    """An account, without its password."""
+
+    name: str
+    role: AccountRole
+    created: float
 
 
 class TokenKind(StrEnum):
@@ -31,7 +48,7 @@ class TokenKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who asks: an owner, by the name of the account; or a site of a study."""
+    """Who asks: an owner or an observer, by the name of the account; or a site of a study."""
 
     owner: str = ""
     study: str = ""
@@ -63,14 +80,31 @@ class Accounts:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def add(self, name: str, password_hash: str) -> None:
+    def add(self, name: str, password_hash: str, role: AccountRole = AccountRole.OWNER) -> None:
         """A new account."""
         # names stand in logs and pages: no spaces, no markup, no slashes
         if not 1 <= len(name) <= 64 or not name.replace("-", "").replace("_", "").replace(".", "").isalnum():
             raise OptionError(f"An account's name is 1 to 64 letters, digits, dots, hyphens and underscores; got {name[:80]!r}.")
         if self.exists(name):
             raise OptionError(f"There is an account {name!r} already.")
-        self._db.write("insert into accounts (name, password, created) values (?, ?, ?)", (name, password_hash, self._db.clock()))
+        with self._db.writing():
+            self._db.write("insert into accounts (name, password, created) values (?, ?, ?)", (name, password_hash, self._db.clock()))
+            if role is not AccountRole.OWNER:
+                self.set_role(name, role)
+
+    def all(self) -> list[AccountRow]:
+        """All accounts, by name."""
+        rows = self._db.all("select name, role, created from accounts order by name")
+        return [AccountRow(name, AccountRole(role), created) for name, role, created in rows]
+
+    def role_of(self, name: str) -> AccountRole | None:
+        """What an account may; None if there is none."""
+        row = self._db.one("select role from accounts where name = ?", (name,))
+        return AccountRole(row[0]) if row else None
+
+    def set_role(self, name: str, role: AccountRole) -> None:
+        """Let an account be something else, from now on."""
+        self._db.write("update accounts set role = ? where name = ?", (role, name))
 
     def exists(self, name: str) -> bool:
         """True if there is an account of this name."""

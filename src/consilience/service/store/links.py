@@ -8,22 +8,25 @@ from enum import StrEnum
 from hashlib import sha256
 
 from consilience.service.errors import LinkError
+from consilience.service.store.accounts import AccountRole
 from consilience.service.store.database import Database
 
 __all__ = ["LinkKind", "LinkRow", "Links"]
 
 
 class LinkKind(StrEnum):
-    """What a link is for: another password for an account."""
+    """What a link is for: another password for an account, or a new account."""
 
     RESET = "reset"
+    ACCOUNT = "account"
 
 
 @dataclass(frozen=True, slots=True)
 class LinkRow:
-    """What a link opens: the password of ``account``."""
+    """What a link opens: the password of ``account``, or an account that will be a ``role``."""
 
     account: str
+    role: AccountRole
     expires: float
 
 
@@ -44,23 +47,21 @@ class Links:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def make(self, kind: LinkKind, seconds: float, account: str = "") -> tuple[str, float]:
+    def make(self, kind: LinkKind, seconds: float, account: str = "", role: AccountRole = AccountRole.OWNER) -> tuple[str, float]:
         """The secret of a new link, and when it ends. An older link of the kind for the same account ends now."""
         key, now = secrets.token_urlsafe(32), self._db.clock()
         with self._db.writing():
             self._db.write("delete from links where expires <= ? or (kind = ? and account = ?)", (now, kind, account))
-            self._db.write(
-                "insert into links (digest, kind, account, expires) values (?, ?, ?, ?)",
-                (_digest(key), kind, account or None, now + seconds),
-            )
+            values = (_digest(key), kind, account or None, role, now + seconds)
+            self._db.write("insert into links (digest, kind, account, role, expires) values (?, ?, ?, ?, ?)", values)
         return key, now + seconds
 
     def find(self, kind: LinkKind, key: str) -> LinkRow:
         """What a link opens. It is found by its digest; one that is wrong, used or over is refused in the same words."""
-        row = self._db.one("select account, expires from links where digest = ? and kind = ?", (_digest(key), kind))
-        if row is None or row[1] <= self._db.clock():
+        row = self._db.one("select account, role, expires from links where digest = ? and kind = ?", (_digest(key), kind))
+        if row is None or row[2] <= self._db.clock():
             raise LinkError("The link is not valid, or not any more. Ask whoever operates the server for a new one.")
-        return LinkRow(row[0] or "", row[1])
+        return LinkRow(row[0] or "", AccountRole(row[1] or AccountRole.OWNER), row[2])
 
     def take(self, kind: LinkKind, key: str) -> LinkRow:
         """What a link opens; it opens nothing any more."""

@@ -130,6 +130,20 @@ create table links (
 ) strict
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _PAGES, _RECEIVED, _LINKS)
+# Who has a study beside its owner, and as what; and what an account may do at all.
+_MEMBERS = """
+alter table accounts add column role text not null default 'owner';
+create table members (
+    study text not null references studies (id) on delete cascade,
+    account text not null references accounts (name) on delete cascade,
+    role text not null,
+    result integer not null default 0,
+    since real not null,
+    primary key (study, account)
+) strict;
+create index members_by_account on members (account)
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _PAGES, _RECEIVED, _LINKS, _MEMBERS)
 ZEROING = 3
 """From this version on what is deleted is overwritten; a database of before is written anew once."""

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from consilience.service.server.linked import make_reset_link
+from consilience.service.server.linked import make_account_link, make_reset_link
+from consilience.service.store import AccountRole
 from tests.service.helpers import PASSWORD
 from tests.web.pages.server.helpers import HOST, Browser, another, browsing, is_troubled, words
 
@@ -56,3 +57,21 @@ def test_wrong_links_are_limited_on_the_page(tmp_path: Path) -> None:
         replies = [browser.post("/reset", "/reset", key="A" * 43, new=NEW, again=NEW) for _ in range(3)]
         assert [reply.status_code for reply in replies] == [403, 403, 429]
         assert int(replies[-1].headers["retry-after"]) > 0
+
+
+def test_an_account_is_made_with_a_link(ada: Browser) -> None:
+    store = ada.client.app.state.services.store  # type: ignore[attr-defined]
+    key = make_account_link(store, HOST, AccountRole.OBSERVER)[0].rpartition("#")[2]
+    cleo = another(ada)
+    for name, new, said in (("ada", NEW, "There is an account"), ("a b", NEW, "letters, digits"), ("cleo", "short", "12 to 1024")):
+        reply = cleo.post("/welcome", "/welcome", key=key, name=name, new=new, again=new)
+        assert is_troubled(reply)
+        assert said in words(reply)
+    reply = cleo.post("/welcome", "/welcome", key=key, name="cleo", new=NEW, again=NEW)
+    assert reply.headers["location"] == "/login?done=account"
+    assert "The account is made" in words(cleo.get("/login?done=account"))
+    assert cleo.login("cleo", NEW).status_code == 303
+    assert "No study is shown to you yet." in words(cleo.get("/studies"))
+    assert cleo.get("/studies/new").status_code == 403
+    assert cleo.post("/studies/new", "/account", name="mine", way="ask").status_code == 403
+    assert another(ada).post("/welcome", "/welcome", key=key, name="dora", new=NEW, again=NEW).status_code == 403

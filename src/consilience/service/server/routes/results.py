@@ -14,8 +14,9 @@ from starlette.concurrency import run_in_threadpool
 from consilience.citest.rounding import PUBLISHED_DIGITS
 from consilience.service.errors import TokenError
 from consilience.service.server.models import EventOut, HeardOut, ReceivedOut, SiteKeyOut
+from consilience.service.server.redaction import without_result
 from consilience.service.server.result_files import DOCUMENTS, plain
-from consilience.service.server.services import OwnStudy, Parts, Services, SharedStudy, Token, Who, shared_study
+from consilience.service.server.services import Parts, SeenStudy, Services, SharedStudy, Token, ToldStudy, Who, access_to, told_study
 from consilience.service.store import Event, State
 
 __all__ = ["router"]
@@ -28,32 +29,34 @@ Document = Literal["result.json", "tests.csv", "report.html"]
 @router.get("/events", summary="Follow a study", responses={200: {"content": {"text/event-stream": {}}}}, response_class=StreamingResponse)
 async def events(
     row: SharedStudy,
+    who: Who,
     token: Token,
     services: Parts,
     last_event_id: Annotated[int, Header(ge=0, le=2**53, description="Go on after this event.")] = 0,
 ) -> StreamingResponse:
     """Server-sent events, from the first on or after `Last-Event-ID`, until the study or the token is over. Each was on disk before."""
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    still = partial(_still, services, token, row.id)
-    return StreamingResponse(_stream(services, row.id, still, last_event_id), media_type="text/event-stream", headers=headers)
+    shown = access_to(row.id, who, services)[1].result
+    still = partial(_still, services, token, row.id, shown)
+    return StreamingResponse(_stream(services, row.id, still, last_event_id, shown), media_type="text/event-stream", headers=headers)
 
 
-def _still(services: Services, token: str, study: str) -> bool:
-    """Whether who follows a study still may: a token may have ended, a site been removed."""
+def _still(services: Services, token: str, study: str, shown: bool) -> bool:  # noqa: FBT001  (for partial)
+    """Whether who follows a study still may: a token may have ended, a site been removed, a study taken back, its result hidden."""
     try:
-        shared_study(study, services.store.accounts.who(token), services)
-    except (TokenError, HTTPException):
+        access = services.store.members.access(study, services.store.accounts.who(token))
+    except TokenError:
         return False
-    return True
+    return access is not None and (access.result or not shown)
 
 
-async def _stream(services: Services, study: str, still: Callable[[], bool], after: int) -> AsyncIterator[str]:
+async def _stream(services: Services, study: str, still: Callable[[], bool], after: int, shown: bool) -> AsyncIterator[str]:  # noqa: FBT001
     while True:
         if not await run_in_threadpool(still):
             return
         row = await run_in_threadpool(services.store.studies.get, study)  # before the events: the last of them must not be missed
         found = await run_in_threadpool(services.store.runs.events, study, after)
-        for event in found:
+        for event in (each if shown else without_result(each) for each in found):
             after = event.number
             yield f"id: {event.number}\nevent: {event.kind}\ndata: {json.dumps({'time': event.time, **event.body}, ensure_ascii=False)}\n\n"
         if found:
@@ -65,9 +68,10 @@ async def _stream(services: Services, study: str, still: Callable[[], bool], aft
 
 
 @router.get("/log", summary="Events so far")
-def log(row: SharedStudy, services: Parts, after: Annotated[int, Query(ge=0, le=2**53)] = 0) -> list[EventOut]:
+def log(row: SharedStudy, who: Who, services: Parts, after: Annotated[int, Query(ge=0, le=2**53)] = 0) -> list[EventOut]:
     """As a list, 500 at most, for programs that would rather ask again than follow."""
-    return [_event(event) for event in services.store.runs.events(row.id, after)]
+    shown = access_to(row.id, who, services)[1].result
+    return [_event(event if shown else without_result(event)) for event in services.store.runs.events(row.id, after)]
 
 
 def _event(event: Event) -> EventOut:
@@ -76,7 +80,7 @@ def _event(event: Event) -> EventOut:
 
 @router.get("/received", summary="What was received")
 def received(row: SharedStudy, who: Who, services: Parts) -> ReceivedOut:
-    """Length and digest of every answer, and every refusal: of all sites for the owner, of itself for a site."""
+    """Length and digest of every answer, and every refusal: of all sites for owners and observers, of itself for a site."""
     sites = [site for site in services.store.studies.sites(row.id) if who.owner or site.name == who.site]
     return ReceivedOut(
         sites=[SiteKeyOut(name=site.name, identity=site.identity.hex()) for site in sites],
@@ -85,15 +89,16 @@ def received(row: SharedStudy, who: Who, services: Parts) -> ReceivedOut:
 
 
 @router.get("/tests", summary="Tests so far")
-def tests(row: OwnStudy, services: Parts) -> Response:
+def tests(row: SeenStudy, who: Who, services: Parts) -> Response:
     """Every result that is there, also while the study runs and after it failed; numbers have six significant digits."""
+    told_study(row.id, who, services)
     found = [plain(result.to_dict(), PUBLISHED_DIGITS) for result in services.store.runs.results(row.id)]
     return Response(json.dumps(found, ensure_ascii=False), media_type="application/json")
 
 
 @router.get("/documents/{name}", summary="Download a result")
-def document(name: Document, row: SharedStudy, services: Parts) -> Response:
-    """For the owner and for every site: PAGs, local PAGs and tests as JSON, the tests as CSV, the report as HTML."""
+def document(name: Document, row: ToldStudy, services: Parts) -> Response:
+    """For owners, sites, and observers whom its owner allows it: PAGs, local PAGs and tests as JSON, tests as CSV, the report as HTML."""
     if row.state is not State.FINISHED:
         raise HTTPException(404, f"There is a result when the study is finished; it is {row.state.value}.")
     content = services.store.runs.document(row.id, name)

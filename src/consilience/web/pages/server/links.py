@@ -11,13 +11,13 @@ from starlette.responses import Response
 from consilience.errors import ConsilienceError
 from consilience.service.errors import LinkError, RateLimitError
 from consilience.service.server.app import status_of
-from consilience.service.server.linked import reset_password
+from consilience.service.server.linked import make_account, reset_password
 from consilience.service.server.passwords import LEAST, MOST
 from consilience.web.forms import Form, Trouble
 from consilience.web.pages.server.open_forms import PASTED, drop_form_cookie, open_form, patient, read_open_form
 from consilience.web.pages.server.visit import Visit, go, shows
 
-__all__ = ["reset_form", "reset_sent"]
+__all__ = ["reset_form", "reset_sent", "welcome_form", "welcome_sent"]
 
 MOST_KEY = 100
 
@@ -46,6 +46,34 @@ async def reset_sent(request: Request) -> Response:
     return await run_in_threadpool(attempt)
 
 
+def _welcome(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200, key: str = "", name: str = "") -> Response:
+    values = {"key": key, "name": name, "least": LEAST, "attributes": PASTED}
+    return open_form(visit, "welcome.html", "Make an account", troubles, status, **values)
+
+
+async def welcome_sent(request: Request) -> Response:
+    """A link's key, a name and a password."""
+    visit, form = await read_open_form(request)
+    key, name = key_of(form), form.text("name", 65)
+
+    def attempt() -> Response:
+        if trouble := _differs(form):
+            return _welcome(visit, [trouble], 422, key, name)
+        try:
+            visit.services.passwords.check(form.raw("new"))
+        except ConsilienceError as error:
+            return _welcome(visit, [Trouble("new", str(error))], status_of(error), key, name)
+        try:
+            make_account(visit.services, visit.address, key, name, form.raw("new"))
+        except ConsilienceError as error:
+            return patient(error, _welcome(visit, [Trouble(_field(error, "name"), str(error))], status_of(error), key, name))
+        response = go("/login?done=account")
+        drop_form_cookie(visit, response)
+        return response
+
+    return await run_in_threadpool(attempt)
+
+
 def key_of(form: Form) -> str:
     """The key, also where somebody has pasted the whole link.
 
@@ -59,8 +87,9 @@ def _differs(form: Form) -> Trouble | None:
     return None if form.raw("new") == form.raw("again") else Trouble("again", "The new password was not the same both times.")
 
 
-def _field(error: ConsilienceError) -> str:
-    return "key" if isinstance(error, LinkError) else "" if isinstance(error, RateLimitError) else "new"
+def _field(error: ConsilienceError, other: str = "new") -> str:
+    return "key" if isinstance(error, LinkError) else "" if isinstance(error, RateLimitError) else other
 
 
 reset_form = shows(_reset, anyone=True)
+welcome_form = shows(_welcome, anyone=True)

@@ -13,14 +13,14 @@ __all__ = ["live", "progress"]
 
 
 def _progress(visit: Visit) -> Response:
-    row = visit.shared
+    row, access = visit.shared, visit.access
     return visit.show(
         "progress.html",
         "Run",
         study=row,
-        steps=steps(row, visit.request.url.path) if visit.owner else (),
-        standing=boards_of(visit.request).standing(row.id, fresh=True),
-        is_owner=bool(visit.owner),
+        steps=steps(row, visit.request.url.path, result=access.result) if access.inside else (),
+        standing=boards_of(visit.request).standing(row.id, fresh=True, bare=not access.result),
+        access=access,
     )
 
 

@@ -1,4 +1,4 @@
-"""The owner's studies, and a new one."""
+"""The studies that an account may look at, and a new one."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from starlette.responses import Response
 
 from consilience.service.server import actions
+from consilience.service.server.services import may_create
+from consilience.service.store import AccountRole
 from consilience.web.forms import Form, Trouble
 from consilience.web.pages.server.life import COLOURS
 from consilience.web.pages.server.visit import HOME, Visit, acts, go, shows
@@ -29,17 +31,21 @@ WAYS = (
 def _studies(visit: Visit) -> Response:
     store = visit.services.store
     rows = [
-        (row, len(store.studies.sites(row.id)), store.runs.count_results(row.id), COLOURS[row.state])
-        for row in store.studies.of_owner(visit.owner)
+        (row, len(store.studies.sites(row.id)), store.runs.count_results(row.id), COLOURS[row.state], access.role.value)
+        for row in store.studies.seen_by(visit.owner)
+        if (access := store.members.access(row.id, visit.who)) is not None
     ]
-    return visit.show("studies.html", "Studies", rows=rows)
+    creates = store.accounts.role_of(visit.owner) is AccountRole.OWNER
+    return visit.show("studies.html", "Studies", rows=rows, creates=creates, shared=any(row.owner != visit.owner for row, *_ in rows))
 
 
 def _new(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200, name: str = "", way: str = "form") -> Response:
+    may_create(visit.owner, visit.services)
     return visit.show("new_study.html", "A new study", status=status, troubles=troubles, name=name, way=way, ways=WAYS)
 
 
 def _make(visit: Visit, form: Form) -> Response:
+    may_create(visit.owner, visit.services)
     name, way = form.text("name", 201), form.text("way", 10)
     if not name:
         return _new(visit, [Trouble("name", "Give the study a name.")], 422, way=way)

@@ -20,7 +20,7 @@ __all__ = ["cancelled", "deleted", "opened", "renamed", "repeated", "started", "
 
 
 def _study(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200) -> Response:
-    row = visit.shared
+    row, access = visit.shared, visit.access
     store, connected = visit.services.store, {c.site for c in visit.services.hub.of(row.id)}
     sites = store.studies.sites(row.id)
     variables = row.contract.variables if row.contract else row.variables
@@ -29,21 +29,22 @@ def _study(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200) ->
         row.name,
         status=status,
         troubles=troubles,
-        steps=steps(row, visit.request.url.path) if visit.owner else (),
+        steps=steps(row, visit.request.url.path, result=access.result) if access.inside else (),
         study=row,
         state=row.state.value,
         colour=COLOURS[row.state],
         meaning=meaning_of(row.state, agreed=bool(row.rounds) or all(site.consented for site in sites)),
         sites=sites,
         connected=connected,
-        pending=len(store.studies.invitations(row.id)) if visit.owner else 0,
+        pending=len(store.studies.invitations(row.id)) if access.inside else 0,
         tests=store.runs.count_results(row.id),
         variables=variables,
         changed=_changed(row),
         dangers=dangers_of(row.settings),
         warnings=warnings_of(row.contract) if row.contract else (),
         needed=max(2, row.settings.min_contributors),
-        is_owner=bool(visit.owner),
+        access=access,
+        members=store.members.of(row.id) if access.inside else (),
         digest=fingerprint_text(bytes.fromhex(digest)) if (digest := actions.digest_now(row, sites)) else "",
     )
 
@@ -77,7 +78,7 @@ def _repeated(visit: Visit, _form: Form) -> Response:
 
 
 def _deleted(visit: Visit, _form: Form) -> Response:
-    actions.delete(visit.services, visit.study)
+    actions.delete(visit.services, visit.held)
     return go(HOME)
 
 

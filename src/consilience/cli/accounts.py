@@ -162,6 +162,16 @@ def account_role(
             store.audit.add(name, f"became {role}", detail="by whoever operates the server")
 
 
+def end_sessions(name: Account, config: ConfigFile = None, home: HomeOption = None) -> None:
+    """End all sessions and tokens of an account, as after a laptop was lost; print how many there were."""
+    with _server(config, home) as (store, _settings):
+        _there(store, name)
+        with store.database.writing():
+            ended = store.accounts.end_sessions(name)
+            store.audit.add(name, "all sessions were ended", detail="by whoever operates the server")
+    print(ended)
+
+
 def _observing(every: bool) -> str:
     return "observer-of-all" if every else "observer"
 
@@ -216,6 +226,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "invite-link": invite_link,
     "accounts": accounts,
     "account-role": account_role,
+    "end-sessions": end_sessions,
     "owner-password": owner_password,
     "reset-link": reset_link,
 }

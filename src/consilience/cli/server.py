@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from consilience.cli.account import account_app
 from consilience.cli.accounts import ConfigFile, HomeOption, add_account_commands, add_owner, address_of, new_password, own_certificate
 from consilience.cli.optional import need_service
 from consilience.cli.sharing import add_sharing_commands
@@ -29,6 +30,7 @@ __all__ = ["server_app"]
 
 server_app = typer.Typer(help="Set up and run a study server, and manage its studies.", no_args_is_help=True)
 server_app.add_typer(study_app, name="study")
+server_app.add_typer(account_app, name="account")
 add_account_commands(server_app)
 add_sharing_commands(study_app)
 LOOPBACK = ("127.0.0.1", "::1", "localhost")

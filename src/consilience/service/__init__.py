@@ -9,6 +9,7 @@
 ``store/``     the server's memory: SQLite behind small interfaces
 ``server/``    the FastAPI application: accounts, studies, the sites' sockets, runs
 ``agent/``     the site's side: its folder, its session, its connection
+``browsers``   what logs in, by the names that people have for it
 ``config``     settings of the processes, from file and environment, in one table
 ``tls``        certificates for trials, contexts for both sides
 ``logs``       one line of JSON per event

@@ -107,6 +107,7 @@ def _routes() -> list[BaseRoute]:
         *page("/account", account.account_page),
         *page("/account/password", None, account.password_sent),
         *page("/account/sessions", None, account.session_ended),
+        *page("/account/token", None, account.token_made),
         *page("/studies", studies.studies),
         *page("/studies/new", studies.new_study, studies.new_sent),
         *page(_ONE, study.study_page),

@@ -25,7 +25,7 @@ from consilience.service.server.limits import RateLimit
 from consilience.service.server.metrics import Metrics
 from consilience.service.server.models import Problem
 from consilience.service.server.passwords import Passwords
-from consilience.service.server.routes import accounts, documentation, links, members, operations, results, studies
+from consilience.service.server.routes import accounts, documentation, links, members, operations, results, sessions, studies
 from consilience.service.server.runner import Bell, Runner
 from consilience.service.server.services import Services
 from consilience.service.server.socket import SiteSockets
@@ -121,7 +121,7 @@ def create_app(
         responses={code: {"model": Problem} for code in (401, 403, 404, 409, 413, 422, 429)},
     )
     app.state.services = services
-    for module in (accounts, links, studies, members, results, operations, documentation):
+    for module in (accounts, links, sessions, studies, members, results, operations, documentation):
         app.include_router(module.router)
 
     @app.websocket("/api/v1/studies/{study}/site")

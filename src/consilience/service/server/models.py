@@ -15,6 +15,7 @@ __all__ = [
     "AccountIn",
     "AccountOut",
     "AuditOut",
+    "EndedOut",
     "EventOut",
     "HeardOut",
     "InvitationIn",
@@ -26,9 +27,11 @@ __all__ = [
     "LoginOut",
     "MemberIn",
     "MemberOut",
+    "PasswordIn",
     "Problem",
     "ReceivedOut",
     "ResetIn",
+    "SessionOut",
     "SettingsModel",
     "SiteKeyOut",
     "SiteOut",
@@ -97,6 +100,32 @@ class AccountOut(_Body):
 
     name: str
     role: str = Field(description="`owner`, `observer` or `observer-of-all`.")
+
+
+class PasswordIn(_Body):
+    """Another password for one's own account."""
+
+    old: Password
+    new: Password = Field(description="12 characters at least.")
+
+
+class SessionOut(_Body):
+    """Somebody who is logged in to your account."""
+
+    id: str = Field(description="Names it; it cannot be used to log in.")
+    kind: Literal["browser", "program"]
+    agent: str = Field(description="What it calls itself, shortened.")
+    address: str = Field(description="Where it logged in from; empty for one from before that was kept.")
+    created: float
+    seen: float = Field(description="Its last request, to a minute.")
+    expires: float
+    this: bool = Field(description="Whether it is the one that asks.")
+
+
+class EndedOut(_Body):
+    """How many sessions and tokens were ended."""
+
+    ended: int
 
 
 class VariableModel(_Body):

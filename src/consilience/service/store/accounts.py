@@ -57,7 +57,7 @@ class Principal:
 
 @dataclass(frozen=True, slots=True)
 class SessionRow:
-    """Somebody who is logged in. ``handle`` names the token without being it."""
+    """Somebody who is logged in: since when, from where, with what. ``handle`` names the token without being it."""
 
     handle: str
     kind: TokenKind
@@ -65,6 +65,7 @@ class SessionRow:
     seen: float
     expires: float
     agent: str
+    address: str
 
 
 class Accounts:
@@ -122,17 +123,19 @@ class Accounts:
             self._db.write("delete from tokens where account = ? and digest != ?", (name, _digest(keep)))
             self._db.write("delete from links where account = ?", (name,))  # whoever has one would have the new password, too
 
-    def issue(self, who: Principal, seconds: float, kind: TokenKind = TokenKind.PROGRAM, agent: str = "") -> tuple[str, float]:
+    def issue(
+        self, who: Principal, seconds: float, kind: TokenKind = TokenKind.PROGRAM, agent: str = "", address: str = ""
+    ) -> tuple[str, float]:
         """A new token and when it ends."""
         # 256 random bits: nobody guesses them, so a fast digest without salt is enough; a password needs argon2, a token does not
         token, now = secrets.token_urlsafe(32), self._db.clock()
-        values = (_digest(token), who.owner or None, who.study or None, who.site or None, now + seconds, kind, now, now, agent[:MOST_AGENT])
+        holder = (who.owner or None, who.study or None, who.site or None)
+        values = (_digest(token), *holder, now + seconds, kind, now, now, agent[:MOST_AGENT], address[:MOST_AGENT])
         with self._db.writing():
             # swept when one is made: no timer is needed, and the table cannot grow without it
             self._db.write("delete from tokens where expires <= ?", (now,))
-            self._db.write(
-                "insert into tokens (digest, account, study, site, expires, kind, created, seen, agent) values (?,?,?,?,?,?,?,?,?)", values
-            )
+            columns = "digest, account, study, site, expires, kind, created, seen, agent, address"
+            self._db.write(f"insert into tokens ({columns}) values (?,?,?,?,?,?,?,?,?,?)", values)  # noqa: S608  (constants)
         return token, now + seconds
 
     def who(self, token: str, kind: TokenKind = TokenKind.PROGRAM) -> Principal:
@@ -141,7 +144,7 @@ class Accounts:
         row = self._db.one("select account, study, site, expires, seen from tokens where digest = ? and kind = ?", (digest, kind))
         if row is None or row[3] <= now:
             raise TokenError("The token is not valid, or not any more. Log in again.")
-        if kind is TokenKind.PAGES and now - row[4] >= SEEN_SECONDS:
+        if row[0] and now - row[4] >= SEEN_SECONDS:  # sites' tokens are in no list
             self._db.write("update tokens set seen = ? where digest = ?", (now, digest))
         return Principal(row[0] or "", row[1] or "", row[2] or "")
 
@@ -153,7 +156,7 @@ class Accounts:
     def sessions(self, name: str) -> list[SessionRow]:
         """Who is logged in to an account, the latest first."""
         rows = self._db.all(
-            "select digest, kind, created, seen, expires, agent from tokens where account = ? and expires > ? "
+            "select digest, kind, created, seen, expires, agent, address from tokens where account = ? and expires > ? "
             "order by created desc, digest",
             (name, self._db.clock()),
         )
@@ -165,6 +168,10 @@ class Accounts:
         gone = [(digest,) for (digest,) in found if _handle(digest) == handle]
         self._db.write_many("delete from tokens where digest = ?", gone)
         return bool(gone)
+
+    def end_sessions(self, name: str, keep: str = "") -> int:
+        """End all tokens of an account but ``keep``; how many there were."""
+        return self._db.write("delete from tokens where account = ? and digest != ?", (name, _digest(keep)))
 
     def revoke(self, token: str) -> None:
         """End a token."""

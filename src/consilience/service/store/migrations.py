@@ -144,6 +144,11 @@ create table members (
 create index members_by_account on members (account)
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _PAGES, _RECEIVED, _LINKS, _MEMBERS)
+# Where somebody logged in from.
+_ADDRESSES = """
+alter table tokens add column address text not null default ''
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _PAGES, _RECEIVED, _LINKS, _MEMBERS, _ADDRESSES)
 ZEROING = 3
 """From this version on what is deleted is overwritten; a database of before is written anew once."""

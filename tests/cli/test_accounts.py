@@ -100,3 +100,16 @@ def test_an_invitation_of_an_account_is_a_link(home: Path) -> None:
     assert store.links.take(LinkKind.ACCOUNT, link.rpartition("#")[2]).role is AccountRole.OVERSEER
     store.database.close()
     assert isinstance(run(home, "invite-link", "--role", "emperor").exception, OptionError)
+
+
+def test_who_logs_in_elsewhere_is_forgotten(home: Path) -> None:
+    before = opened(home)
+    assert before.subjects.bind("https://login.example", "7f3a", "ada")
+    before.accounts.issue(Principal(owner="ada"), 3600.0)
+    before.database.close()
+    assert run(home, "forget-login", "ada").exit_code == 0
+    after = opened(home)
+    assert after.subjects.account_of("https://login.example", "7f3a") == ""
+    assert after.accounts.sessions("ada") == []
+    after.database.close()
+    assert "Nobody has logged in to 'ada'" in str(run(home, "forget-login", "ada").exception)

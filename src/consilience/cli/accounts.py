@@ -172,6 +172,17 @@ def end_sessions(name: Account, config: ConfigFile = None, home: HomeOption = No
     print(ended)
 
 
+def forget_login(name: Account, config: ConfigFile = None, home: HomeOption = None) -> None:
+    """Let an account be taken by the next person of its name who logs in by OpenID Connect: the one whose it was is another there now."""
+    with _server(config, home) as (store, _settings):
+        _there(store, name)
+        with store.database.writing():
+            if not store.subjects.forget(name):
+                raise OptionError(f"Nobody has logged in to {name!r} by OpenID Connect.")
+            store.accounts.end_sessions(name)
+            store.audit.add(name, "who logs in elsewhere was forgotten", detail="by whoever operates the server")
+
+
 def _observing(every: bool) -> str:
     return "observer-of-all" if every else "observer"
 
@@ -227,6 +238,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "accounts": accounts,
     "account-role": account_role,
     "end-sessions": end_sessions,
+    "forget-login": forget_login,
     "owner-password": owner_password,
     "reset-link": reset_link,
 }

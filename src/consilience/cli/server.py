@@ -15,7 +15,7 @@ from rich.console import Console
 
 from consilience.cli.account import account_app
 from consilience.cli.accounts import ConfigFile, HomeOption, add_account_commands, add_owner, address_of, new_password, own_certificate
-from consilience.cli.optional import need_service
+from consilience.cli.optional import need_service, need_web
 from consilience.cli.sharing import add_sharing_commands
 from consilience.cli.study import study_app
 from consilience.secagg import Identity
@@ -118,6 +118,8 @@ def run(
 def _pages(app: FastAPI) -> FastAPI:
     """With pages, where the extra is installed."""
     if find_spec("jinja2") is None:
+        if app.state.services.config.oidc_issuer:
+            need_web()  # says what is missing: a login by OpenID Connect is a page
         words = "no pages: they need the package 'jinja2', which is not installed: pip install 'consilience[web]'"
         logging.getLogger("consilience.server").warning(words)
         return app

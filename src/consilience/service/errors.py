@@ -12,6 +12,7 @@ __all__ = [
     "LifeCycleError",
     "LinkError",
     "LoginError",
+    "OpenIdError",
     "RateLimitError",
     "RecordsError",
     "RunCancelledError",
@@ -40,6 +41,14 @@ class RunInterruptedError(StudyError):
 
 class LoginError(AccessError):
     """Not an account's name and password."""
+
+
+class OpenIdError(LoginError):
+    """A login by OpenID Connect that does not hold. People read that it is so; ``reason`` is for the log."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("The login was not confirmed. Begin again. If it stays so: the reason is in the log of this server.")
+        self.reason = reason
 
 
 class TokenError(AccessError):

@@ -22,10 +22,11 @@ from consilience.errors import ConsilienceError
 from consilience.secagg.context import sha256
 from consilience.service.config import ServerConfig
 from consilience.service.server.app import status_of
+from consilience.service.server.openid.settings import CALLBACK, provider_of
 from consilience.service.server.services import Services
 from consilience.web.live import Streams
 from consilience.web.pages.result import result_routes
-from consilience.web.pages.server import account, audit, declaring, links, lobby, login, people, progress, result, studies, study
+from consilience.web.pages.server import account, audit, declaring, links, lobby, login, openid, people, progress, result, studies, study
 from consilience.web.pages.server.board import Boards
 from consilience.web.pages.server.feed import Feeds
 from consilience.web.pages.server.follow import may_look
@@ -54,7 +55,7 @@ def with_pages(app: FastAPI) -> FastAPI:
     cookie = f"{'__Host-' if secure else ''}consilience-{services.identity.fingerprint.hex()[:8]}"
     # a signature under a label that nothing else signs: a secret that is the same after a restart, so that open forms stay good
     secret = sha256(services.identity.sign(_CSRF))
-    pages.state.pages = Pages(services, Csrf(secret), Streams(MOST_STREAMS), cookie, secure)
+    pages.state.pages = Pages(services, Csrf(secret), Streams(MOST_STREAMS), cookie, secure, provider_of(services.config, services.clock))
     pages.state.boards = boards = Boards(services)
     pages.state.feeds = Feeds(boards, services.bell, partial(may_look, services.store), partial(may_look, services.store, bare=True))
     prepare("result")  # the largest pages: the first who looks at one does not wait for its templates
@@ -100,6 +101,8 @@ def _routes() -> list[BaseRoute]:
         static_mount(),
         *page("/", login.front),
         *page("/login", login.login_form, login.login_sent),
+        *page("/login/there", openid.login_there),
+        *page(CALLBACK, openid.login_back),
         *page("/logout", None, login.logout),
         *page("/token", login.token_form, login.token_sent),
         *page("/reset", links.reset_form, links.reset_sent),

@@ -1,6 +1,6 @@
 """The server's memory: SQLite in WAL mode, behind small interfaces.
 
-``database`` holds the connection and the migrations; ``accounts``, ``links``,
+``database`` holds the connection and the migrations; ``accounts``, ``links``, ``subjects``,
 ``studies``, ``members``, ``runs`` and ``audit`` are what the server asks of it. What
 a method has written is on disk when it returns.
 """
@@ -12,6 +12,7 @@ from consilience.service.store.links import LinkKind, LinkRow, Links
 from consilience.service.store.members import Access, MemberRow, Members, Role
 from consilience.service.store.runs import Event, Runs
 from consilience.service.store.studies import InvitationRow, SiteRow, State, Studies, StudyRow
+from consilience.service.store.subjects import Subjects
 
 __all__ = [
     "Access",
@@ -37,6 +38,7 @@ __all__ = [
     "Store",
     "Studies",
     "StudyRow",
+    "Subjects",
     "TokenKind",
 ]
 
@@ -48,6 +50,7 @@ class Store:
         self.database = database
         self.accounts = Accounts(database)
         self.links = Links(database)
+        self.subjects = Subjects(database)
         self.studies = Studies(database)
         self.members = Members(database)
         self.runs = Runs(database)

@@ -149,6 +149,17 @@ _ADDRESSES = """
 alter table tokens add column address text not null default ''
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _PAGES, _RECEIVED, _LINKS, _MEMBERS, _ADDRESSES)
+# Which person of a login service an account belongs to: names are given anew there, subjects are not.
+_SUBJECTS = """
+create table subjects (
+    issuer text not null,
+    subject text not null,
+    account text not null references accounts (name) on delete cascade,
+    primary key (issuer, subject)
+) strict;
+create unique index subjects_by_account on subjects (account)
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _PAGES, _RECEIVED, _LINKS, _MEMBERS, _ADDRESSES, _SUBJECTS)
 ZEROING = 3
 """From this version on what is deleted is overwritten; a database of before is written anew once."""

@@ -19,7 +19,7 @@ from consilience.web.forms import Form, Trouble
 from consilience.web.pages.server.open_forms import PASTED, drop_form_cookie, open_form, patient, read_open_form, set_cookie
 from consilience.web.pages.server.visit import HOME, Visit, acts, go, local_path, shows
 
-__all__ = ["front", "login_form", "login_sent", "logout", "token_form", "token_sent"]
+__all__ = ["begin_session", "front", "login_form", "login_page", "login_sent", "logout", "token_form", "token_sent"]
 
 
 def _front(visit: Visit) -> Response:
@@ -28,22 +28,24 @@ def _front(visit: Visit) -> Response:
     return go(HOME if visit.owner else "/login")
 
 
-def _login(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200, name: str = "") -> Response:
+def login_page(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200, name: str = "") -> Response:
+    """The form, with what is wrong; who is logged in is led on."""
     if visit.owner and not troubles:
         return go(local_path(visit.request.query_params.get("next", "")))
     after = local_path(visit.request.query_params.get("next", ""))
+    openid = visit.pages.openid.settings.name if visit.pages.openid else ""
     done = visit.request.query_params.get("done", "")
-    return open_form(visit, "login.html", "Log in", troubles, status, name=name, after=after, done=done)
+    return open_form(visit, "login.html", "Log in", troubles, status, name=name, after=after, done=done, openid=openid)
 
 
 def _token(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200) -> Response:
     return open_form(visit, "token.html", "See a study as one of its sites", troubles, status, attributes=PASTED)
 
 
-def _begin(visit: Visit, session: str, page: str) -> Response:
+def begin_session(visit: Visit, session: str, response: Response) -> Response:
+    """The answer with the cookie of a new session; the one before ends."""
     if visit.session:
         visit.services.store.accounts.revoke(visit.session)
-    response = go(page)
     set_cookie(visit, response, visit.pages.cookie, session)
     drop_form_cookie(visit, response)
     return response
@@ -58,8 +60,8 @@ async def login_sent(request: Request) -> Response:
         try:
             session, _ = log_in(visit.services, visit.address, name, form.raw("password")[:1024], TokenKind.PAGES, visit.agent)
         except ConsilienceError as error:
-            return patient(error, _login(visit, [Trouble("name", str(error))], status_of(error), name))
-        return _begin(visit, session, local_path(form.text("next")))
+            return patient(error, login_page(visit, [Trouble("name", str(error))], status_of(error), name))
+        return begin_session(visit, session, go(local_path(form.text("next"))))
 
     return await run_in_threadpool(attempt)
 
@@ -73,7 +75,7 @@ async def token_sent(request: Request) -> Response:
             session, who = exchange_token(visit.services, visit.address, form.text("token", 200), visit.agent)
         except ConsilienceError as error:
             return patient(error, _token(visit, [Trouble("token", str(error))], status_of(error)))
-        return _begin(visit, session, f"{HOME}/{who.study}")
+        return begin_session(visit, session, go(f"{HOME}/{who.study}"))
 
     return await run_in_threadpool(attempt)
 
@@ -86,6 +88,6 @@ def _logout(visit: Visit, _form: Form) -> Response:
 
 
 front = shows(_front, anyone=True)
-login_form = shows(_login, anyone=True)
+login_form = shows(login_page, anyone=True)
 token_form = shows(_token, anyone=True)
-logout = acts(_logout, _login, owner=False)
+logout = acts(_logout, login_page, owner=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from starlette.concurrency import run_in_threadpool
@@ -27,6 +27,9 @@ from consilience.web.live import Streams
 from consilience.web.rendering import Link, Shell, render
 from consilience.web.security import Csrf
 
+if TYPE_CHECKING:
+    from consilience.service.server.openid.provider import Provider
+
 __all__ = ["HOME", "Pages", "View", "Visit", "acts", "go", "local_path", "login_first", "shows"]
 
 HOME = "/studies"
@@ -35,13 +38,16 @@ _LOCAL = re.compile(r"/(?:studies|account)(?:/[A-Za-z0-9][A-Za-z0-9._-]*)*")
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """The parts of the pages of one server. ``cookie`` names the session, ``secure`` says that browsers reach it over TLS."""
+    """The parts of the pages of one server. ``cookie`` names the session, ``secure`` says that browsers reach it over TLS, ``openid`` is
+    the provider by which people may log in, if one is configured.
+    """
 
     services: Services
     csrf: Csrf
     streams: Streams
     cookie: str
     secure: bool
+    openid: Provider | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,21 +12,23 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from html import escape
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlencode
 
 import uvicorn
 from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse, RedirectResponse
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from joserfc import jwt
 from joserfc.jwk import ECKey, KeySet, RSAKey
 
 CLIENT, SECRET = "study server", "a secret: with signs & spaces"
+LET_IN = '<!doctype html><html lang="en"><title>The clinic</title><h1>The clinic</h1><a href="{}">Let me in</a>'
 Claims = dict[str, Any]
 
 
 class OpenIdProvider:
-    """Lets in whoever it is told to, without asking. ``sign`` makes the ID token, ``twist`` changes what it says."""
+    """Lets in whoever it is told to. ``sign`` makes the ID token, ``twist`` changes what it says."""
 
     def __init__(self, url: str) -> None:
         self.url = self.issuer = url
@@ -35,6 +37,7 @@ class OpenIdProvider:
         self.twist: Callable[[Claims], Claims] = lambda claims: claims
         self.sign: Callable[[Claims], str] = self.signed
         self.redirect_uri = ""
+        self.asks = False  # somebody at a browser, before they are sent back: from then on it is this site that sends them
         self.answers_as: str | None = None  # the parameter iss of RFC 9207
         self.endpoints: dict[str, Any] = {}
         self.asked = 0  # for its keys
@@ -70,7 +73,8 @@ class OpenIdProvider:
             code = secrets.token_urlsafe(16)
             self._codes[code] = asked
             back = {"code": code, "state": asked["state"]} | ({"iss": self.answers_as} if self.answers_as else {})
-            return RedirectResponse(f"{self.redirect_uri}?{urlencode(back)}", 303)
+            way = f"{self.redirect_uri}?{urlencode(back)}"
+            return HTMLResponse(LET_IN.format(escape(way))) if self.asks else RedirectResponse(way, 303)
 
         @app.post("/token")
         async def token(request: Request) -> Any:

@@ -19,6 +19,7 @@ ROOMS = (
     "errors",
     "options",
     "wording",
+    "sheets",
     "data",
     "glm",
     "secagg",

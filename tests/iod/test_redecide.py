@@ -162,7 +162,7 @@ def test_a_stored_result_is_as_good_as_the_discovery(tmp_path: Path) -> None:
 def test_the_documents_of_a_network_study_can_be_decided_again() -> None:
     from consilience.data.kinds import Kind  # noqa: PLC0415  with the service's extra only
     from consilience.service.contract import Contract, Member  # noqa: PLC0415
-    from consilience.service.server.result_files import documents_of  # noqa: PLC0415
+    from consilience.service.result_files import documents_of  # noqa: PLC0415
     from consilience.service.server.runner import StoredTest  # noqa: PLC0415
     from consilience.service.settings import VariableSpec  # noqa: PLC0415
 

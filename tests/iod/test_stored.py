@@ -13,7 +13,7 @@ import consilience as cs
 from consilience.errors import OptionError
 from consilience.iod import Discovery, Knowledge
 from consilience.iod.report import render
-from consilience.service.server.result_files import plain
+from consilience.service.result_files import plain
 from tests.data.real_tables import RealStudy
 from tests.iod.cases import oracle_of, random_case
 

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import consilience as cs
-from consilience.service.server.result_files import plain, published
+from consilience.service.result_files import plain, published
 from consilience.service.server.runner import StoredTest
 from tests.system.processes import PROGRAM, Agent, Server, declaration, enrol, environment, until
 from tests.system.proxy import delaying

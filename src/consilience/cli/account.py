@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from consilience.cli.remote import Ca, Server, call, client_of
+from consilience.cli.calling import AsJson, Ca, Server, call, rest_client
+from consilience.cli.terminal import Terminal, say, say_json
 from consilience.errors import OptionError
-from consilience.federation.site.ledger import printable
 
 __all__ = ["account_app"]
 
@@ -32,26 +30,26 @@ def _asked(given: bool, *questions: str) -> list[str]:
 @account_app.command("show")
 def show(server: Server = "", ca: Ca = "") -> None:
     """Your account's name, and what it may."""
-    with client_of(server, ca) as client:
+    with rest_client(server, ca) as client:
         found = call(client, "GET", "/account")
-    print(f"{found['name']} ({found['role']})")
+    say(f"{found['name']} ({found['role']})")
 
 
 @account_app.command("sessions")
-def sessions(server: Server = "", ca: Ca = "", as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+def sessions(server: Server = "", ca: Ca = "", as_json: AsJson = False) -> None:
     """Who is logged in to your account: browsers and programs, since when and from where."""
-    with client_of(server, ca) as client:
+    with rest_client(server, ca) as client:
         found = call(client, "GET", "/sessions")
     if as_json:
-        print(json.dumps(found, indent=2, ensure_ascii=False))
+        say_json(found)
         return
     table = Table()
     for heading in ("session", "with", "from", "since", "last seen", "ends"):
         table.add_column(heading)
     for one in found:
         times = (time.strftime("%Y-%m-%d %H:%M", time.gmtime(one[key])) for key in ("created", "seen", "expires"))
-        table.add_row(one["id"] + (" (this one)" if one["this"] else ""), escape(printable(one["agent"])), escape(one["address"]), *times)
-    Console().print(table)
+        table.add_row(one["id"] + (" (this one)" if one["this"] else ""), escape(one["agent"]), escape(one["address"]), *times)
+    Terminal().print(table)
 
 
 @account_app.command("end")
@@ -67,9 +65,9 @@ def end(
     """
     if bool(session) == others:
         raise OptionError("Say which session is to end, or --others for all but this one.")
-    with client_of(server, ca) as client:
+    with rest_client(server, ca) as client:
         if others:
-            print(call(client, "DELETE", "/sessions")["ended"])
+            say(call(client, "DELETE", "/sessions")["ended"])
         else:
             call(client, "DELETE", f"/sessions/{session}")
 
@@ -78,7 +76,7 @@ def end(
 def password(server: Server = "", ca: Ca = "", stdin: Stdin = False) -> None:
     """Change your password. All other sessions and tokens of your account end."""
     old, new = _asked(stdin, "password", "new password (at least 12 characters)")
-    with client_of(server, ca) as client:
+    with rest_client(server, ca) as client:
         call(client, "POST", "/account/password", {"old": old, "new": new})
 
 
@@ -86,7 +84,7 @@ def password(server: Server = "", ca: Ca = "", stdin: Stdin = False) -> None:
 def reset(server: Server = "", ca: Ca = "", stdin: Stdin = False) -> None:
     """Set another password with a link that whoever operates the server has made for you."""
     link, new = _asked(stdin, "link", "new password (at least 12 characters)")
-    with client_of(server, ca, login=False) as client:
+    with rest_client(server, ca, login=False) as client:
         call(client, "POST", "/password-reset", {"key": link.rpartition("#")[2], "password": new})
 
 
@@ -99,6 +97,6 @@ def accept(
 ) -> None:
     """Make an account with a link that whoever operates the server has made for you."""
     link, new = _asked(stdin, "link", "new password (at least 12 characters)")
-    with client_of(server, ca, login=False) as client:
+    with rest_client(server, ca, login=False) as client:
         found = call(client, "POST", "/accounts", {"key": link.rpartition("#")[2], "name": name, "password": new})
-    print(f"{found['name']} ({found['role']})")
+    say(f"{found['name']} ({found['role']})")

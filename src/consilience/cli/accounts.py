@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from consilience.cli.optional import need_service
+from consilience.cli.terminal import Terminal, say
 from consilience.errors import OptionError
 from consilience.service.errors import ConfigurationError
 
@@ -142,7 +142,7 @@ def accounts(config: ConfigFile = None, home: HomeOption = None) -> None:
         table.add_column(heading)
     for row in found:
         table.add_row(row.name, row.role.value, time.strftime("%Y-%m-%d", time.gmtime(row.created)))
-    Console().print(table)
+    Terminal().print(table)
 
 
 def account_role(
@@ -169,7 +169,7 @@ def end_sessions(name: Account, config: ConfigFile = None, home: HomeOption = No
         with store.database.writing():
             ended = store.accounts.end_sessions(name)
             store.audit.add(name, "all sessions were ended", detail="by whoever operates the server")
-    print(ended)
+    say(ended)
 
 
 def forget_login(name: Account, config: ConfigFile = None, home: HomeOption = None) -> None:
@@ -224,9 +224,9 @@ def reset_link(name: Account, config: ConfigFile = None, home: HomeOption = None
 
 
 def _hand_over(link: str, expires: float, words: str) -> None:
-    print(link)  # alone on standard output, for a script
+    say(link)  # alone on standard output, for a script
     until = time.strftime("%H:%M UTC on %d %B %Y", time.gmtime(expires))
-    Console(stderr=True).print(
+    Terminal(stderr=True).print(
         f"It works once, until {until}. {words} Hand it over on a way that you trust.", highlight=False, soft_wrap=True
     )
 

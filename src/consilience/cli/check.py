@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
 
 from consilience.cli.reading_options import Read, takes_reading
 from consilience.cli.sites import clients_of
+from consilience.cli.terminal import Terminal, say_json
 from consilience.data.finding import Asker, Finding, Grade
 from consilience.errors import OptionError
 from consilience.iod import Check, check
@@ -54,15 +53,15 @@ def check_files(
         except OSError as error:
             raise OptionError(f"--out is a file that can be written; got {out} ({error.strerror}).") from None
     if as_json:
-        print(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
+        say_json(found.to_dict())
     else:
-        _show(found, Console())
+        _show(found, Terminal())
         if out is not None:
-            Console().print(f"\nwritten to {escape(str(out))}", highlight=False, soft_wrap=True)
+            Terminal().print(f"\nwritten to {escape(str(out))}", highlight=False, soft_wrap=True)
     raise typer.Exit(0 if found.ok else 3)
 
 
-def _show(found: Check, console: Console) -> None:
+def _show(found: Check, console: Terminal) -> None:
     for site in found.sites:
         console.print(_table(site))
         show_findings(site.findings, console)
@@ -95,7 +94,7 @@ def _levels(levels: Sequence[str]) -> str:
     return ", ".join(levels[:MOST_LEVELS]) + more
 
 
-def show_findings(findings: Sequence[Finding], console: Console) -> None:
+def show_findings(findings: Sequence[Finding], console: Terminal) -> None:
     """Findings one below the other, in the words of the command line."""
     for finding in findings:
         words = f"[{COLOURS[finding.grade]}]{finding.grade.value}[/] {escape(finding.said(Asker.COMMAND))}"

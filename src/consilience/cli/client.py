@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from consilience.cli.check import show_findings
 from consilience.cli.consenting import confirmed, decider, person, policy_command, policy_of, show_offer, show_told, show_words
 from consilience.cli.optional import need_service
+from consilience.cli.terminal import Terminal, say, say_json, say_lines
 from consilience.data.errors import ReadError
 from consilience.data.finding import Grade
 from consilience.federation import Client
-from consilience.federation.site.ledger import printable
+from consilience.federation.site.ledger_summary import LedgerSummary, summarised
 from consilience.secagg import fingerprint_text
 from consilience.service.errors import ConfigurationError
-from consilience.wording import counted
+from consilience.wording import counted, printable
 
 if TYPE_CHECKING:
     from consilience.service.agent import Home, StudyFolder
@@ -75,7 +75,7 @@ def join(
     found = read_invitation(text)
     place = _home(settings)
     folder = enter(place, found, ca=settings.ca, insecure=settings.insecure)
-    console = Console()
+    console = Terminal()
     console.print(f"joined study {found.study} as {escape(repr(found.site))}; kept in {escape(str(folder.path))}", highlight=False)
     console.print(f"this site   {place.identity().fingerprint_text}", highlight=False, soft_wrap=True)
     console.print(f"the server  {fingerprint_text(fingerprint_of(found.server))}", highlight=False, soft_wrap=True)
@@ -147,7 +147,7 @@ def run(
 def _say_check(client: Client) -> None:
     """What looks wrong in the site's own table, before anything is asked or sent."""
     grave = [finding for finding in client.findings if finding.grade is not Grade.NOTICE]
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     if grave:
         console.print(f"Look at the table of {escape(repr(client.name))} (consilience check shows all of it):", highlight=False)
         show_findings(grave, console)
@@ -165,7 +165,7 @@ def _run(client: Client, folder: StudyFolder, settings: AgentConfig, peers: dict
     from consilience.service.agent.entry import download  # noqa: PLC0415
     from consilience.service.agent.telling import digest_of_words  # noqa: PLC0415
 
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
 
     def say(words: str) -> None:
         console.print(escape(words), highlight=False, soft_wrap=True)
@@ -207,7 +207,7 @@ def _dry_run(client: Client, folder: StudyFolder, settings: AgentConfig) -> None
         show_told(client, folder)
     ledger = rehearse(client, study)
     show_offer(client, folder, study, settings)
-    console = Console()
+    console = Terminal()
     for entry in ledger.entries:
         console.print(f"{entry.numbers:8d} numbers  {escape(entry.what)}", highlight=False, soft_wrap=True)
     total = ledger.totals()
@@ -237,8 +237,8 @@ def token(
 
     with folder.lock():  # a site has one connection: this one would end that of an agent at work
         found = asyncio.run(Agent(folder.joined, _home(settings).identity(), settings, lambda _: None).token())
-    Console(stderr=True).print(f"for {folder.joined.url}/token", highlight=False, soft_wrap=True)
-    print(found)
+    Terminal(stderr=True).print(escape(printable(f"for {folder.joined.url}/token")), highlight=False, soft_wrap=True)
+    say(found)
 
 
 @client_app.command("reconsider")
@@ -250,7 +250,7 @@ def reconsider(study: StudyOption = "", config: ConfigFile = None, home: HomeOpt
     folder = _home(_settings(config, home=home)).study(study)
     with folder.lock():
         found = folder.reconsider()
-    console = Console()
+    console = Terminal()
     if found is None:
         console.print("There is nothing to allow: this site declines no contract of the study unseen.", highlight=False)
         return
@@ -284,9 +284,9 @@ def status(
             }
         )
     if as_json:
-        print(json.dumps({"fingerprint": place.identity().fingerprint.hex(), "studies": rows}, indent=2, ensure_ascii=False))
+        say_json({"fingerprint": place.identity().fingerprint.hex(), "studies": rows})
         return
-    console = Console()
+    console = Terminal()
     console.print(f"this site  {place.identity().fingerprint_text}", highlight=False, soft_wrap=True)
     table = Table()
     for heading in ("study", "name", "as", "consented", "messages", "numbers", "refused", "result"):
@@ -306,6 +306,7 @@ def ledger(
     home: HomeOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON Lines, digests and signatures included.")] = False,
     verify: Annotated[bool, typer.Option("--verify", help="Check every digest and every signature, and print nothing else.")] = False,
+    summary: Annotated[bool, typer.Option("--summary", help="Totals, then each run, then what was refused; no single lines.")] = False,
 ) -> None:
     """Everything that has left this site in a study, in words, and every request it refused.
 
@@ -315,12 +316,15 @@ def ledger(
     place = _home(_settings(config, home=home))
     record = place.study(study).ledger(place.identity())
     if verify:
-        Console().print(record.verify().said, highlight=False, soft_wrap=True)
+        Terminal().print(record.verify().said, highlight=False, soft_wrap=True)
+        return
+    if summary:
+        _show_summary(place.study(study), summarised(record.entries), as_json=as_json)
         return
     if as_json:
-        print(record.lines(), end="")
+        say_lines(record.lines())
         return
-    console = Console()
+    console = Terminal()
     for e in record.entries:
         what = f"[red]refused:[/] {escape(e.refused)}" if e.refused else escape(e.what)
         console.print(
@@ -332,3 +336,27 @@ def ledger(
     console.print(
         f"{total['messages']} messages, {total['numbers']} numbers, {total['bytes']} bytes; {total['refused']} refused", highlight=False
     )
+
+
+def _show_summary(folder: StudyFolder, found: LedgerSummary, *, as_json: bool) -> None:
+    if as_json:
+        say_json({"study": folder.joined.study, "site": folder.joined.site, **asdict(found)})
+        return
+    terminal, total = Terminal(), found.total
+    between = f", from {total.first} to {total.last}" if total.first else ""
+    terminal.print(
+        f"{counted(total.messages, 'message')}, {total.numbers:,} numbers, {total.bytes:,} bytes left this site; "
+        f"{total.refused} refused{between}",
+        highlight=False,
+        soft_wrap=True,
+    )
+    table = Table()
+    for heading in ("run", "from", "to", "messages", "numbers", "bytes", "refused"):
+        table.add_column(heading, justify="left" if heading in ("run", "from", "to") else "right")
+    for run in found.runs:
+        counts = (f"{one:,}" for one in (run.messages, run.numbers, run.bytes, run.refused))
+        table.add_row(escape(run.run) or "before any", run.first, run.last, *counts)
+    if found.runs:
+        terminal.print(table)
+    for reason, times in found.refusals.items():
+        terminal.print(f"[red]refused[/] {counted(times, 'time')}: {escape(printable(reason))}", highlight=False, soft_wrap=True)

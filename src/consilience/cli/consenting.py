@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from consilience.cli.optional import need_service
+from consilience.cli.terminal import Terminal, say_lines
 from consilience.federation import Client
 from consilience.service.errors import ConfigurationError
 
@@ -42,7 +42,7 @@ def decider(settings: AgentConfig) -> Decide | None:
     return by_policy(found) if settings.yes and found is not None else None
 
 
-def show_words(console: Console, lines: list[str], warnings: list[str]) -> None:
+def show_words(console: Terminal, lines: list[str], warnings: list[str]) -> None:
     """Lines, and what is to be noted besides."""
     for line in lines:
         console.print(escape(line), highlight=False, soft_wrap=True)
@@ -58,7 +58,7 @@ def confirmed(words: str) -> bool:
         return False
 
 
-def person(console: Console, policy: Policy | None) -> Decide:
+def person(console: Terminal, policy: Policy | None) -> Decide:
     """Somebody at the terminal. What they and earlier studies tell together is a question of its own; a policy is only shown to them."""
     from consilience.service.agent.asking import Decision  # noqa: PLC0415
     from consilience.service.agent.policy import violations  # noqa: PLC0415
@@ -84,7 +84,7 @@ def show_offer(client: Client, folder: StudyFolder, study: dict[str, Any], setti
     from consilience.service.agent.recalling import recall  # noqa: PLC0415
     from consilience.service.contract import contract_shown, warnings_of  # noqa: PLC0415
 
-    contract, policy, console = contract_shown(study), policy_of(settings), Console()
+    contract, policy, console = contract_shown(study), policy_of(settings), Terminal()
     mine = disclosed(client, contract)
     recalled = recall(folder, contract, client, mine.shielded)
     lines = [*contract.lines(), f"the contract's digest, as it stands now: {contract.digest.hex()}", *mine.lines()]
@@ -106,7 +106,7 @@ def show_told(client: Client, folder: StudyFolder) -> None:
     from consilience.service.agent.telling import TELL_WARNING, declared, digest_of_words, question  # noqa: PLC0415
 
     lines = question(declared(client), folder.joined.url)
-    show_words(Console(), [*lines, f"the digest of these words: {digest_of_words(lines)}"], [TELL_WARNING])
+    show_words(Terminal(), [*lines, f"the digest of these words: {digest_of_words(lines)}"], [TELL_WARNING])
 
 
 def policy_command(
@@ -122,16 +122,16 @@ def policy_command(
     from consilience.service.agent.policy import example_policy, read_policy, rules_in_words  # noqa: PLC0415
 
     if example:
-        print(example_policy(), end="")
+        say_lines(example_policy())
     if write is not None:
         try:
             with write.open("x", encoding="utf-8") as new:
                 new.write(example_policy())
         except OSError as error:
             raise ConfigurationError(f"{str(write)!r} cannot be written: {error.strerror}. Choose a file that is not there yet.") from None
-        Console(stderr=True).print(f"written: {escape(str(write))}. Read it and change it before you use it.", highlight=False)
+        Terminal(stderr=True).print(f"written: {escape(str(write))}. Read it and change it before you use it.", highlight=False)
     if file is not None:
-        found, console = read_policy(file), Console()
+        found, console = read_policy(file), Terminal()
         for line in rules_in_words(found):
             console.print(escape(line), highlight=False, soft_wrap=True)
         console.print(f"digest {found.digest}", highlight=False, soft_wrap=True)

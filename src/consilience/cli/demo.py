@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress
 from rich.table import Table
 
 from consilience.cli.show import format_p, kinds_table, show_discovery
+from consilience.cli.terminal import Terminal
 from consilience.federation import Client, Server, fisher, pooled
 from consilience.iod import discover
 from consilience.settings import DEFAULTS
@@ -48,7 +48,7 @@ def demo(
 
     The structure is A → B → C, A → D ← C, B → E. Site 1 does not measure E, site 3 does not measure D.
     """
-    console = Console()
+    console = Terminal()
     frames = mixed_sites(n=n, sites=3, seed=seed, shift=1.0, missing=0.02, absent=ABSENT)
     clients = [Client(name, frame) for name, frame in frames.items()]
     console.print(kinds_table(clients, list("ABCDE")))
@@ -81,7 +81,7 @@ def demo(
     )
 
 
-def _example(console: Console) -> None:
+def _example(console: Terminal) -> None:
     """The paper's introduction: the same two sites, brought together by p-values and by sums."""
     made = introductory_example()
     clients = made.clients()

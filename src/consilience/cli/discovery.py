@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from consilience.cli.files import prepare_folder, write_result
@@ -16,6 +14,7 @@ from consilience.cli.reading_options import Read, takes_reading
 from consilience.cli.searching import watched
 from consilience.cli.show import changes_table, exit_code, kinds_table, show_discovery
 from consilience.cli.sites import METHODS, choose, clients_of, make_test, say_findings, write_ledgers
+from consilience.cli.terminal import Terminal, say_json
 from consilience.iod import Knowledge, discover
 from consilience.iod.discover import discover_arguments, knowledge_of
 from consilience.settings import LOCAL, Part
@@ -62,7 +61,7 @@ def discovery(
     clients = clients_of(files, kind, levels, reading, harmonise)
     test = make_test(clients, method, chosen)
     say_findings(test, None)
-    console = Console()
+    console = Terminal()
     found = watched(
         lambda say, stop: discover(test, **discover_arguments(chosen) | {"knowledge": known}, jobs=jobs, progress=say, stop=stop),
         time_limit=chosen.time_limit,
@@ -73,7 +72,7 @@ def discovery(
     if out is not None:
         write_result(found, out)
     if as_json:
-        print(json.dumps({"method": method.value, **found.to_dict()}, indent=2, ensure_ascii=False))
+        say_json({"method": method.value, **found.to_dict()})
     else:
         if (changed := changes_table(clients)) is not None:
             console.print(changed)

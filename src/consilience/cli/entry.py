@@ -27,9 +27,9 @@ def main() -> None:
 
 
 def _say(words: str) -> None:
-    from rich.console import Console  # noqa: PLC0415
+    from consilience.cli.terminal import Terminal  # noqa: PLC0415
 
-    Console(stderr=True).print(words, soft_wrap=True, highlight=False)
+    Terminal(stderr=True).print(words, soft_wrap=True, highlight=False)
 
 
 def _words_of(error: ConsilienceError) -> list[str]:

@@ -10,6 +10,7 @@ from consilience.graph import PAG
 from consilience.graph.drawing.svg import Positions
 from consilience.iod import Discovery
 from consilience.iod.report.graphs import common_positions
+from consilience.sheets import frame_csv
 
 __all__ = ["prepare_folder", "write_result"]
 
@@ -33,8 +34,7 @@ def write_result(found: Discovery, out: Path) -> None:
     _draw(found.pags[:MOST_DRAWN], out, "pag", positions)
     _draw(found.local_pags, out, "local", positions)
     (out / "result.json").write_text(json.dumps(found.to_dict(), indent=2, ensure_ascii=False), encoding="utf-8")
-    flat = found.tests.with_columns(found.tests["given"].list.join(","))
-    flat.write_csv(out / "tests.csv")
+    (out / "tests.csv").write_text(frame_csv(found.tests), encoding="utf-8")
 
 
 def _draw(pags: tuple[PAG, ...], out: Path, name: str, positions: Positions) -> None:

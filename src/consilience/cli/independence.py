@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from consilience.citest import CIResult
 from consilience.cli.options import Given, takes_settings
 from consilience.cli.reading_options import Read, split_names, takes_reading
 from consilience.cli.show import changes_table, kinds_table, result_table, show_diagnostics, show_strength
 from consilience.cli.sites import METHODS, choose, clients_of, make_test, say_findings, write_ledgers
+from consilience.cli.terminal import Terminal, say_json
 from consilience.settings import Part
 
 __all__ = ["independence"]
@@ -55,9 +54,9 @@ def independence(
     if ledger is not None:
         write_ledgers(clients, ledger)
     if as_json:
-        print(json.dumps(_finite(replace(result, method=result.method or method.value)), indent=2))
+        say_json(_finite(replace(result, method=result.method or method.value)))
     else:
-        console = Console()
+        console = Terminal()
         if (changed := changes_table(clients)) is not None:
             console.print(changed)
         console.print(kinds_table(clients, [x, y, *result.given]))

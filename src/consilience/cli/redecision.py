@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from consilience.cli.files import prepare_folder, write_result
 from consilience.cli.options import Given, takes_settings
 from consilience.cli.searching import watched
 from consilience.cli.show import exit_code, show_discovery
+from consilience.cli.terminal import Terminal, say_json
 from consilience.errors import OptionError
 from consilience.iod.knowledge import Knowledge
 from consilience.iod.redecide import Record, redecide
@@ -54,11 +53,11 @@ def redecision(
         time_limit=limit,
         quiet=as_json,
     )
-    console = Console()
+    console = Terminal()
     if out is not None:
         write_result(found, out)
     if as_json:
-        print(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
+        say_json(found.to_dict())
     else:
         show_discovery(found, console)
         if out is not None:

@@ -11,11 +11,11 @@ from typing import Annotated, TypeVar
 
 import typer
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
+from consilience.cli.terminal import Terminal
 from consilience.reproduction.checks import Check, check_results
 from consilience.reproduction.experiment import Experiment, Results
 from consilience.reproduction.page import write_page
@@ -65,7 +65,7 @@ def reproduce(
         _real_life(other, jobs, page, f"consilience reproduce --study {study.value} --size {size.value}")
         return
     need_matplotlib()  # before half an hour of work, not after
-    console = Console()
+    console = Terminal()
     results: Results = _with_bar(Experiment(out, size).run, out, jobs)
     command = f"consilience reproduce --size {size.value}"
     written = write_report(results, out, command)
@@ -100,7 +100,7 @@ def _real_life(study: RealLifeStudy, jobs: int, page: Path | None, command: str)
         shown.add_column(heading, justify="left" if named else "right", no_wrap=named, min_width=16 if named else None)
     for row in summarise(records, study.plan.graphs):
         shown.add_row(*row)
-    console = Console()
+    console = Terminal()
     console.print(shown)
     console.print(
         f"{len(records)} runs in {escape(str(study.folder))}; the page is {escape(str(written[-1]))}", highlight=False, soft_wrap=True
@@ -119,7 +119,7 @@ def _with_bar(run: Callable[[int, Callable[[int, int], None]], T], folder: Path,
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), speed_estimate_period=600) as bar:
+    with Progress(*columns, console=Terminal(stderr=True), speed_estimate_period=600) as bar:
         task = bar.add_task("simulating", total=None)
         try:
             return run(jobs, lambda done, total: bar.update(task, completed=done, total=total))
@@ -139,7 +139,7 @@ def _rich(table: StudyTable) -> Table:
     return shown
 
 
-def _show_checks(checks: list[Check], console: Console) -> None:
+def _show_checks(checks: list[Check], console: Terminal) -> None:
     console.print("[bold]What the study must show[/]")
     for check in checks:
         sign = "[green]yes[/]" if check.holds else "[bold red]NO[/] "

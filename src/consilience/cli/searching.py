@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from consilience.cli.interrupt import Interruptible
+from consilience.cli.terminal import Terminal
 from consilience.iod import Discovery
-from consilience.iod.discover import Stage
+from consilience.iod.discover import TESTING, Stage
 
 __all__ = ["watched"]
 
-TESTING = "testing"
-"""How the words begin while tests are made, of which nothing can be shown yet."""
 HEARD = "stopping; what was found will be shown (Ctrl-C once more ends at once)"
 
 
@@ -22,7 +20,7 @@ def watched(search: Callable[[Stage, Callable[[], bool]], Discovery], *, time_li
     """Run ``search``, which is handed whom to tell and whom to ask whether to stop."""
     most = "" if time_limit is None else f"at most {time_limit:g} s; "
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=quiet) as bar:
+    with Progress(*columns, console=Terminal(stderr=True), transient=True, disable=quiet) as bar:
         task = bar.add_task(TESTING, total=None)
         with Interruptible(lambda: bar.update(task, description=HEARD)) as interrupt:
 

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from consilience.cli.account import account_app
 from consilience.cli.accounts import ConfigFile, HomeOption, add_account_commands, add_owner, address_of, new_password, own_certificate
 from consilience.cli.optional import need_service, need_web
 from consilience.cli.sharing import add_sharing_commands
 from consilience.cli.study import study_app
+from consilience.cli.terminal import Terminal
 from consilience.secagg import Identity
 from consilience.service.errors import ConfigurationError
 
@@ -66,7 +66,7 @@ def init(
         certificate, key = self_signed(host_name)
         write_private(folder / "tls.crt", certificate.encode())
         write_private(folder / "tls.key", key.encode())
-    console = Console()
+    console = Terminal()
     console.print(f"server in {folder}\nfingerprint {identity.fingerprint_text}", highlight=False, soft_wrap=True)
 
 

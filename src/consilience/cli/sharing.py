@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import time
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from consilience.cli.remote import Ca, Server, StudyId, call, client_of
+from consilience.cli.calling import AsJson, Ca, Server, StudyId, call, rest_client
+from consilience.cli.terminal import Terminal, say, say_json
 from consilience.errors import OptionError
 
 __all__ = ["add_sharing_commands"]
 
 Name = Annotated[str, typer.Argument(help="Name of the account.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def share(
@@ -34,41 +32,41 @@ def share(
     """
     if result and not observer:
         raise OptionError("--result is for an observer; a co-owner sees the result in any case. Say --observer, or leave it out.")
-    with client_of(server, ca) as client:
+    with rest_client(server, ca) as client:
         body = {"role": "observer" if observer else "co-owner", "result": result}
         _show(call(client, "PUT", f"/studies/{study}/members/{name}", body))
 
 
 def unshare(study: StudyId, name: Name, server: Server = "", ca: Ca = "") -> None:
     """Take a study back from an account; or, by your own name, give up one that is shared with you."""
-    with client_of(server, ca) as client:
+    with rest_client(server, ca) as client:
         call(client, "DELETE", f"/studies/{study}/members/{name}")
 
 
 def transfer(study: StudyId, name: Name, server: Server = "", ca: Ca = "") -> None:
     """Hand a study over to another account. You are a co-owner from then on."""
-    with client_of(server, ca) as client:
-        print(call(client, "POST", f"/studies/{study}/transfer", {"account": name})["owner"])
+    with rest_client(server, ca) as client:
+        say(call(client, "POST", f"/studies/{study}/transfer", {"account": name})["owner"])
 
 
 def members(study: StudyId, server: Server = "", ca: Ca = "", as_json: AsJson = False) -> None:
     """Who has a study beside its owner."""
-    with client_of(server, ca) as client:
+    with rest_client(server, ca) as client:
         found = call(client, "GET", f"/studies/{study}/members")
     if as_json:
-        print(json.dumps(found, indent=2, ensure_ascii=False))
+        say_json(found)
     else:
         _show(found)
 
 
 def history(study: StudyId, server: Server = "", ca: Ca = "", as_json: AsJson = False) -> None:
     """What was done to a study, and by which account."""
-    with client_of(server, ca) as client:
+    with rest_client(server, ca) as client:
         found = call(client, "GET", f"/studies/{study}/audit")
     if as_json:
-        print(json.dumps(found, indent=2, ensure_ascii=False))
+        say_json(found)
         return
-    console = Console()
+    console = Terminal()
     for one in found:
         when = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(one["time"]))
         words = one["action"] + (f": {one['detail']}" if one["detail"] else "")
@@ -81,7 +79,7 @@ def _show(found: list[dict[str, Any]]) -> None:
         table.add_column(heading)
     for one in found:
         table.add_row(escape(one["account"]), one["role"], "yes" if one["result"] else "no")
-    Console().print(table)
+    Terminal().print(table)
 
 
 def add_sharing_commands(app: typer.Typer) -> None:

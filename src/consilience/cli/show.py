@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from consilience.citest import CIResult, Diagnosis
 from consilience.citest.size_words import levels_in_words
+from consilience.cli.terminal import Terminal
 from consilience.data.harmonise import Change, Summary
 from consilience.data.judging import Standing
 from consilience.federation import Client
@@ -151,7 +151,7 @@ def sentence(found: Diagnosis) -> str:
     return f"{words[0].upper()}{words[1:]}."
 
 
-def show_strength(result: CIResult, console: Console) -> None:
+def show_strength(result: CIResult, console: Terminal) -> None:
     """How strong, as a sentence."""
     words = result.in_words()
     if words:
@@ -159,7 +159,7 @@ def show_strength(result: CIResult, console: Console) -> None:
         console.print(escape(f"{words[0].upper() if plain else words[0]}{words[1:]}."), highlight=False, soft_wrap=True)
 
 
-def show_diagnostics(result: CIResult, console: Console) -> None:
+def show_diagnostics(result: CIResult, console: Terminal) -> None:
     """Whether the linear models of one test hold, and what speaks against them."""
     console.print(sentence(Diagnosis.of([result.linear_p], [result.method])), highlight=False, soft_wrap=True)
     found = result.diagnostics
@@ -170,7 +170,7 @@ def show_diagnostics(result: CIResult, console: Console) -> None:
         console.print(f"Against it: {words}{share}.", highlight=False, soft_wrap=True)
 
 
-def show_discovery(found: Discovery, console: Console) -> None:
+def show_discovery(found: Discovery, console: Terminal) -> None:
     """What was found in a sentence, local PAGs, the list of PAGs as edges in text, and what is to be said about them."""
     console.print(f"[bold]{escape(found.headline)}[/] ({found.tests.height} tests at {found.alpha:g})\n", highlight=False, soft_wrap=True)
     for held, pag in zip(found.datasets, found.local_pags, strict=True):
@@ -194,7 +194,7 @@ def show_discovery(found: Discovery, console: Console) -> None:
         console.print(f"\n{words}", highlight=False)
 
 
-def _show_strengths(found: Discovery, console: Console) -> None:
+def _show_strengths(found: Discovery, console: Terminal) -> None:
     """How strong the edges are that all or some graphs have."""
     told = Pairs(found)
     stories = [told.story(x, y) for x, y in told.pairs()]
@@ -225,7 +225,7 @@ def _ways_out(found: Discovery) -> list[str]:
 
 
 def _show_decisions(
-    title: str, decisions: Sequence[Decision], console: Console, reasons: Mapping[Decision, Sequence[Decision]] | None = None
+    title: str, decisions: Sequence[Decision], console: Terminal, reasons: Mapping[Decision, Sequence[Decision]] | None = None
 ) -> None:
     if decisions:
         console.print(f"\n[bold]{title}[/]", highlight=False)

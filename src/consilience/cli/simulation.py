@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from consilience.cli.show import kinds_table
 from consilience.cli.sites import pairs_of
+from consilience.cli.terminal import Terminal
 from consilience.simulate import from_graph, random_pag
 from consilience.simulate.files import write_files
 
@@ -39,7 +39,7 @@ def simulation(
     alone = [name for name in exclusive.split(",") if name]
     made = from_graph(chosen, n=n, sites=sites, seed=seed, kinds=pairs_of("--kind", kind), exclusive=alone)
     written = write_files(made, out)
-    console = Console()
+    console = Terminal()
     console.print(kinds_table(made.clients()[:2], list(made.schema)))
     if sites > 2:
         console.print(f"and {sites - 2} more" if sites > 3 else "and one more", highlight=False)

@@ -8,11 +8,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.markup import escape
 
 from consilience.citest import CITest
 from consilience.cli.reading_options import Read
+from consilience.cli.terminal import Terminal
 from consilience.data.errors import UnknownVariableError, nearest
 from consilience.data.finding import Asker, Grade
 from consilience.data.harmonise import Applied, Plan
@@ -67,7 +67,7 @@ def say_findings(test: CITest, names: Collection[str] | None) -> None:
     """
     warnings.simplefilter("ignore", DoubtfulDataWarning)  # it is said here
     test.check_use(names)
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     for finding in test.findings:
         if (names is None or set(finding.columns) & set(names)) and finding.grade is Grade.DOUBTFUL:
             console.print(f"[bold yellow]doubtful:[/] {escape(finding.said(Asker.COMMAND))}", highlight=False, soft_wrap=True)

@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from consilience.cli.remote import Ca, Server, StudyId
-from consilience.cli.remote import call as _call
-from consilience.cli.remote import client_of as _client
-from consilience.cli.remote import error_of as _error
+from consilience.cli import study_archive, study_records
+from consilience.cli.calling import Ca, Server, StudyId, call, error_of, rest_client
+from consilience.cli.terminal import Terminal, say, say_json
 from consilience.data.errors import ReadError
 from consilience.data.harmonise import Plan
 from consilience.data.sources import load
@@ -26,6 +24,13 @@ from consilience.settings.studyfile import read_study
 __all__ = ["study_app"]
 
 study_app = typer.Typer(help="Create studies, invite sites, start them, follow them, fetch results.", no_args_is_help=True)
+study_app.command("tests")(study_records.list_tests)
+study_app.command("events")(study_records.list_events)
+study_app.command("received")(study_records.list_received)
+study_app.command("export")(study_archive.export_study)
+study_app.command("verify")(study_archive.verify_archive)
+study_app.command("delete")(study_archive.delete_study)
+_client, _call, _error = rest_client, call, error_of
 
 
 @study_app.command("login")
@@ -41,7 +46,7 @@ def login(
     """
     password = sys.stdin.readline().rstrip("\n") if password_stdin else typer.prompt("password", hide_input=True, err=True)
     with _client(server, ca, login=False) as client:
-        print(_call(client, "POST", "/login", {"name": name, "password": password})["token"])
+        say(_call(client, "POST", "/login", {"name": name, "password": password})["token"])
 
 
 @study_app.command("create")
@@ -62,7 +67,7 @@ def create(
         sets = dict.fromkeys(tuple(sorted(set(names) & set(study.schema))) for names in held)
         study = replace(study, datasets=tuple(names for names in sets if names))
     with _client(server, ca) as client:
-        print(_call(client, "POST", "/studies", study.declaration())["id"])
+        say(_call(client, "POST", "/studies", study.declaration())["id"])
 
 
 @study_app.command("list")
@@ -71,55 +76,63 @@ def listing(server: Server = "", ca: Ca = "", as_json: Annotated[bool, typer.Opt
     with _client(server, ca) as client:
         found = _call(client, "GET", "/studies")
     if as_json:
-        print(json.dumps(found, indent=2, ensure_ascii=False))
+        say_json(found)
         return
     table = Table()
     for heading in ("id", "name", "state", "sites", "tests", "rounds"):
         table.add_column(heading)
     for s in found:
-        table.add_row(s["id"], escape(s["name"]), s["state"], str(len(s["sites"])), str(s["tests"]), str(s["rounds"]))
-    Console().print(table)
+        cells = (s["id"], s["name"], s["state"], len(s["sites"]), s["tests"], s["rounds"])
+        table.add_row(*(escape(printable(str(cell))) for cell in cells))
+    Terminal().print(table)
 
 
 @study_app.command("show")
 def show(study: StudyId, server: Server = "", ca: Ca = "") -> None:
     """A study as JSON: its settings, its sites with their fingerprints, how it stands."""
     with _client(server, ca) as client:
-        print(json.dumps(_call(client, "GET", f"/studies/{study}"), indent=2, ensure_ascii=False))
+        say_json(_call(client, "GET", f"/studies/{study}"))
 
 
 @study_app.command("invite")
 def invite(study: StudyId, site: Annotated[str, typer.Argument(help="The site's name.")], server: Server = "", ca: Ca = "") -> None:
     """Print an invitation. It works once: send it on a way that you and the site trust."""
     with _client(server, ca) as client:
-        print(_call(client, "POST", f"/studies/{study}/invitations", {"site": site})["invitation"])
+        say(_call(client, "POST", f"/studies/{study}/invitations", {"site": site})["invitation"])
 
 
 @study_app.command("open")
 def open_(study: StudyId, server: Server = "", ca: Ca = "") -> None:
     """Open a draft: it cannot be changed any more, and sites may connect."""
     with _client(server, ca) as client:
-        print(_call(client, "POST", f"/studies/{study}/open")["state"])
+        say(_call(client, "POST", f"/studies/{study}/open")["state"])
 
 
 @study_app.command("start")
 def start(study: StudyId, server: Server = "", ca: Ca = "") -> None:
     """Start an open study with the sites that have joined."""
     with _client(server, ca) as client:
-        print(_call(client, "POST", f"/studies/{study}/start")["state"])
+        say(_call(client, "POST", f"/studies/{study}/start")["state"])
 
 
 @study_app.command("cancel")
 def cancel(study: StudyId, server: Server = "", ca: Ca = "") -> None:
     """Cancel a study. Results that are there are kept."""
     with _client(server, ca) as client:
-        print(_call(client, "POST", f"/studies/{study}/cancel")["state"])
+        say(_call(client, "POST", f"/studies/{study}/cancel")["state"])
+
+
+@study_app.command("search")
+def search(study: StudyId, server: Server = "", ca: Ca = "") -> None:
+    """Look again for the graphs of a study that failed after all its tests were made. No site is asked."""
+    with _client(server, ca) as client:
+        print(_call(client, "POST", f"/studies/{study}/search")["state"])
 
 
 @study_app.command("watch")
 def watch(study: StudyId, server: Server = "", ca: Ca = "") -> None:
     """Follow a study until it is over. Exit code 0 if it finished, 3 if not."""
-    console, end = Console(), ""
+    console, end = Terminal(), ""
     with _client(server, ca) as client, client.stream("GET", f"/studies/{study}/events", timeout=None) as reply:
         if reply.status_code >= 400:
             reply.read()
@@ -131,7 +144,8 @@ def watch(study: StudyId, server: Server = "", ca: Ca = "") -> None:
             elif line.startswith("data: "):
                 body = json.loads(line[6:])
                 body.pop("time", None)
-                console.print(f"{kind} {escape(json.dumps(body, ensure_ascii=False)) if body else ''}", highlight=False, soft_wrap=True)
+                words = f"{kind} {json.dumps(body, ensure_ascii=False) if body else ''}"
+                console.print(escape(printable(words)), highlight=False, soft_wrap=True)
                 end = kind if kind in ("finished", "failed", "cancelled") else end  # sites may leave after the end
     raise typer.Exit(0 if end == "finished" else 3)
 
@@ -161,11 +175,11 @@ def audit(
             raise ReadError(f"A site's ledger should be in {str(file)!r}: {error.strerror}.") from None
     found: list[Comparison] = audited(study, told, read)
     if as_json:
-        print(json.dumps([asdict(one) for one in found], indent=2, ensure_ascii=False))
+        say_json([asdict(one) for one in found])
     else:
-        console = Console()
+        console = Terminal()
         for one in found:
-            console.print(f"[bold]{escape(one.site)}[/]", highlight=False)
+            console.print(f"[bold]{escape(printable(one.site))}[/]", highlight=False)
             for mark, lines in (("[green]agrees [/]", one.agrees), ("[red]differs[/]", one.differs), ("[dim]open   [/]", one.open)):
                 for line in lines:
                     console.print(f"  {mark} {escape(printable(line))}", highlight=False, soft_wrap=True)
@@ -186,6 +200,6 @@ def result(
             reply = client.get(f"/studies/{study}/documents/{name}")
             if reply.status_code == 200:
                 (out / name).write_bytes(reply.content)
-                print(out / name)
+                say(out / name)
             elif name == "result.json":
                 raise _error(reply)

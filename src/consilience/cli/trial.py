@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import typer
-from rich.console import Console
 from rich.markup import escape
+
+from consilience.cli.terminal import Terminal
 
 __all__ = ["run_trial"]
 
@@ -16,7 +17,7 @@ def run_trial(split: Path | None) -> None:
     from consilience.web.trial import OWNER, Trial, interruptible  # noqa: PLC0415  the extra may not be installed
     from consilience.web.trial_tables import own_tables, synthetic_tables  # noqa: PLC0415
 
-    console = Console(highlight=False, soft_wrap=True)
+    console = Terminal(highlight=False, soft_wrap=True)
     tables = own_tables(split) if split is not None else synthetic_tables()
     console.print("Starting a study server and three sites; this takes a few seconds.")
     ended = ""
@@ -34,5 +35,5 @@ def run_trial(split: Path | None) -> None:
     except KeyboardInterrupt:
         console.print("\nThe trial is over; nothing is left of it.")
         return
-    Console(stderr=True, soft_wrap=True).print(f"[bold red]error:[/] the trial's process {ended!r} ended: {escape(said.strip())}")
+    Terminal(stderr=True, soft_wrap=True).print(f"[bold red]error:[/] the trial's process {ended!r} ended: {escape(said.strip())}")
     raise typer.Exit(1)

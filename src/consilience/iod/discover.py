@@ -31,12 +31,13 @@ from consilience.iod.skeleton import LocalSearch, search
 from consilience.iod.solution import Ranked, solve_exact, solve_published
 from consilience.settings import DEFAULTS, LOCAL, Engine, Part, Resolve, Settings, names_of, settings_of
 
-__all__ = ["Engine", "Resolve", "Stage", "discover", "discover_arguments", "knowledge_of"]
+__all__ = ["MOST_TESTS", "TESTING", "Engine", "Resolve", "Stage", "ask_tests", "discover", "discover_arguments", "knowledge_of"]
 
 Stage = Callable[[str], None]
 """Told, in words, what is being done; an exception that it raises cancels the discovery."""
 
-
+TESTING = "testing"
+"""How the words begin while tests are made, of which nothing can be shown yet."""
 MOST_TESTS = 100
 """With ``resolve="optimal"``, all tests of all data sets are asked and weighed if they are no more than these (five variables have 80);
 otherwise the findings of the local searches, of which there are few, and the tests without conditioning."""
@@ -133,18 +134,10 @@ def discover(
     if isinstance(test, CITest):  # a test of one's own may be any object that answers, and knows of no data
         test.check_use()
     names = tuple(sorted(test.variables))
-    index = {name: i for i, name in enumerate(names)}
     rules = [] if knowledge is None else _rules(knowledge, names)
     datasets = tuple(tuple(sorted(held)) for held in test.datasets)
-    answers = Answers(test, names, chosen.alpha)
     start = time.perf_counter()
-    searches = search(
-        len(names),
-        [mask_of(index[name] for name in held) for held in datasets],
-        answers,
-        max_given,
-        lambda what, level, done: say(f"testing, {what} {level} ({done} tests so far)"),
-    )
+    answers, searches = ask_tests(test, chosen.alpha, max_given, say)
     locals_ = [read_local(found, selection_bias=selection_bias) for found in searches]
     findings = rulings(locals_, answers)
     tested = time.perf_counter()
@@ -181,6 +174,28 @@ def discover(
         _contradicted=tuple(one.contradicted for one in ranked),
     )
     return conditioned(found)
+
+
+def ask_tests(
+    test: CITest, alpha: float = DEFAULTS.alpha, max_given: int | None = DEFAULTS.max_given, progress: Stage | None = None
+) -> tuple[Answers, list[LocalSearch]]:
+    """The first half of a discovery: ask all that the local graphs rest on. Graphs over all variables may be sought elsewhere and later.
+
+    >>> from consilience.graph import Oracle
+    >>> answers, _ = ask_tests(Oracle(PAG.parse("A o-> C, B o-> C, C --> D"), datasets=[["A", "B", "C"], ["B", "C", "D"]]))
+    >>> len(answers.results)
+    10
+    """
+    say = progress or (lambda _: None)
+    names = tuple(sorted(test.variables))
+    index = {name: i for i, name in enumerate(names)}
+    answers = Answers(test, names, alpha)
+    held = [mask_of(index[name] for name in names_) for names_ in test.datasets]
+
+    def told(what: str, level: int, done: int) -> None:
+        say(f"{TESTING}, {what} {level} ({done} tests so far)")
+
+    return answers, search(len(names), held, answers, max_given, told)
 
 
 def _contradicted_by_some(ranked: Sequence[Ranked], resolution: Resolution) -> Iterator[Decision]:

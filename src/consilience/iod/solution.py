@@ -193,7 +193,7 @@ def solve_published(
             return False
         return limit is None or valid <= limit
 
-    found = enumerate_pags(problem.n, problem.locals_, variant, jobs, go_on)
+    found = enumerate_pags(problem.n, problem.locals_, variant, jobs, go_on, clock.left())
     classes = [(pag_to_mag_marks(pag), pag) for pag in found.pags]
     complete = found.complete
     members: Program | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from hashlib import sha256
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import msgspec
 import numpy as np
@@ -21,7 +21,7 @@ from consilience.protocol.desk import Desk
 from consilience.protocol.errors import WrongShapeError
 from consilience.protocol.evaluate import ModelAsk, check_design, intercepts_near, recoded
 from consilience.protocol.guard import Guard
-from consilience.protocol.request import Request, VariableSet
+from consilience.protocol.request import MANY, Request, VariableSet
 from consilience.settings.choices import Method
 from consilience.wording import counted
 
@@ -111,7 +111,7 @@ class Diagnose(Request, frozen=True, tag="diagnose"):
     """
 
     of_sites: ClassVar[bool] = True
-    models: tuple[DiagnoseAsk, ...]
+    models: Annotated[tuple[DiagnoseAsk, ...], MANY]
     ordinal: Ordinal
     exponents: dict[str, int]
 

@@ -17,6 +17,7 @@ __all__ = [
     "OutsideSchemaError",
     "RepeatedQuestionError",
     "StudyClosedError",
+    "UnfinishedMessageError",
     "WrongRosterError",
     "WrongShapeError",
     "WrongTermsError",
@@ -75,6 +76,10 @@ class MessageFormatError(ProtocolError):
 
 class MessageSizeError(ProtocolError):
     """A message longer than what was asked for."""
+
+
+class UnfinishedMessageError(ProtocolError):
+    """A message that was begun, and did not go on in time."""
 
 
 WIRE_CODES: dict[str, type[ConsilienceError]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
@@ -22,7 +22,7 @@ from consilience.protocol.desk import Desk
 from consilience.protocol.errors import OutsideSchemaError, WrongShapeError, WrongTermsError
 from consilience.protocol.framing import encode
 from consilience.protocol.guard import Guard
-from consilience.protocol.request import Request, VariableSet
+from consilience.protocol.request import MANY, Request, VariableSet
 from consilience.settings.choices import Method
 from consilience.wording import counted
 
@@ -81,7 +81,7 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
     """
 
     run: int
-    models: tuple[ModelAsk, ...]
+    models: Annotated[tuple[ModelAsk, ...], MANY]
     effects: SiteEffects
     ordinal: Ordinal
     n_sites: int

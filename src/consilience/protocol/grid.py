@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 import numpy as np
@@ -14,7 +14,7 @@ from consilience.protocol.desk import Desk
 from consilience.protocol.errors import OutsideSchemaError
 from consilience.protocol.guard import Guard
 from consilience.protocol.place import centres_of
-from consilience.protocol.request import Request, VariableSet
+from consilience.protocol.request import MANY, Request, VariableSet
 from consilience.settings.choices import Method
 from consilience.wording import counted
 
@@ -65,9 +65,9 @@ class Grid(Request, frozen=True, tag="grid"):
     choice, as often as it likes, would single out rows.
     """
 
-    cells: tuple[Cells, ...]
+    cells: Annotated[tuple[Cells, ...], MANY]
     fine: bool
-    levels: tuple[str, ...] = ()
+    levels: Annotated[tuple[str, ...], MANY] = ()
 
     def length(self, schema: Schema) -> int:
         """A number a cell, then a number a level."""

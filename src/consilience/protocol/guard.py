@@ -125,6 +125,12 @@ class Guard:
         if len(set(names)) < len(names):
             raise OutsideSchemaError(f"A variable may stand once in a set; got {', '.join(names)}.")
 
+    def each_once(self, asked: Sequence[VariableSet]) -> None:
+        """Nothing is asked twice in one request: a few names, said a million times, would fill a site's memory with the same answer."""
+        again = len(asked) - len(set(asked))
+        if again:
+            raise OutsideSchemaError(f"A variable set may stand once in a request; of {len(asked)}, {again} stand there again.")
+
     def knows_numbers(self, names: Iterable[str]) -> None:
         """Continuous variables and counts of the study, each once."""
         names = tuple(names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from consilience.glm.kernel import Floats
 from consilience.glm.layout import Ordinal
 from consilience.protocol.desk import Desk
 from consilience.protocol.guard import Guard
-from consilience.protocol.request import Request, VariableSet
+from consilience.protocol.request import MANY, Request, VariableSet
 from consilience.settings.choices import Method
 from consilience.wording import counted
 
@@ -29,7 +30,7 @@ class LocalTests(Request, frozen=True, tag="local"):
     study where one may answer alone all round their p-values: nobody has to be believed that the sum has other terms.
     """
 
-    questions: tuple[Question, ...]
+    questions: Annotated[tuple[Question, ...], MANY]
     ordinal: Ordinal
     ridge: float = 0.0
     count: bool = False

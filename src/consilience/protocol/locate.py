@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
 from consilience.data.schema import Schema
@@ -9,7 +11,7 @@ from consilience.glm.kernel import Floats
 from consilience.protocol.desk import Desk
 from consilience.protocol.guard import Guard
 from consilience.protocol.place import middle_half
-from consilience.protocol.request import Request, VariableSet
+from consilience.protocol.request import MANY, Request, VariableSet
 from consilience.protocol.units import near
 from consilience.settings.choices import Method
 from consilience.wording import counted
@@ -24,7 +26,7 @@ class Locate(Request, frozen=True, tag="locate"):
     when it is squared, so all sites move it by the same mean.
     """
 
-    variables: tuple[str, ...]
+    variables: Annotated[tuple[str, ...], MANY]
     exponents: dict[str, int]
 
     def length(self, schema: Schema) -> int:

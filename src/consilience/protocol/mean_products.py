@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 import numpy as np
@@ -17,7 +17,7 @@ from consilience.protocol.desk import Desk, Smoothing
 from consilience.protocol.errors import OutsideSchemaError, WrongShapeError
 from consilience.protocol.expanded import bench_of
 from consilience.protocol.guard import Guard
-from consilience.protocol.request import Request, VariableSet
+from consilience.protocol.request import MANY, Request, VariableSet
 from consilience.settings.choices import Alternatives, Method
 from consilience.wording import counted
 
@@ -60,7 +60,7 @@ class MeanProducts(Request, frozen=True, tag="means"):
     Every site first regresses all columns on its own intercept and, with ``slopes``, on its own lines of the conditioning variables.
     """
 
-    sets: tuple[MeanSet, ...]
+    sets: Annotated[tuple[MeanSet, ...], MANY]
     coded: Coded
     slopes: bool
     features: bool

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
 from consilience.protocol.catalogue import AnyRequest
+from consilience.protocol.request import MANY
 from consilience.protocol.version import VERSION
 from consilience.secagg import Binding, SignedKey
+from consilience.settings.declaration import MOST_SITES
 
 __all__ = [
     "Announced",
@@ -42,7 +46,7 @@ class RoundRequest(msgspec.Struct, frozen=True):
     round: int
     roster: bytes
     body: AnyRequest
-    announced: tuple[Announced, ...] = ()
+    announced: Annotated[tuple[Announced, ...], MANY] = ()
     version: int = VERSION
 
 
@@ -81,7 +85,7 @@ class KeySet(msgspec.Struct, frozen=True, tag="keys", forbid_unknown_fields=True
     """To a site: the keys of all sites of a run."""
 
     run: bytes
-    keys: tuple[KeyOffer, ...]
+    keys: Annotated[tuple[KeyOffer, ...], msgspec.Meta(max_length=MOST_SITES)]
 
 
 class Entered(msgspec.Struct, frozen=True, tag="entered", forbid_unknown_fields=True):

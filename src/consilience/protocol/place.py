@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from consilience.data.table import Table
 from consilience.glm.kernel import Floats
 from consilience.protocol.desk import Desk
 from consilience.protocol.guard import Guard
-from consilience.protocol.request import Request, VariableSet
+from consilience.protocol.request import MANY, Request, VariableSet
 from consilience.settings.choices import Method
 from consilience.wording import counted
 
@@ -89,7 +90,7 @@ class Place(Request, frozen=True, tag="place"):
     A mean over half of the rows is nobody's value. Knots are looked for around it.
     """
 
-    variables: tuple[str, ...]
+    variables: Annotated[tuple[str, ...], MANY]
     exponents: dict[str, int]
 
     def length(self, schema: Schema) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from consilience.glm.kernel import Floats
 from consilience.glm.layout import Ordinal, upper
 from consilience.protocol.desk import Desk
 from consilience.protocol.guard import Guard
-from consilience.protocol.request import Request, VariableSet
+from consilience.protocol.request import MANY, Request, VariableSet
 from consilience.settings.choices import Method
 from consilience.wording import counted
 
@@ -44,10 +44,10 @@ class Products(Request, frozen=True, tag="products"):
     (('A', 'C'), ('B', 'C'))
     """
 
-    sets: tuple[VariableSet, ...]
+    sets: Annotated[tuple[VariableSet, ...], MANY]
     exponents: dict[str, int]
     locations: dict[str, float] | None = None
-    alone: tuple[Question, ...] = ()
+    alone: Annotated[tuple[Question, ...], MANY] = ()
     ordinal: Ordinal = Ordinal.PROPORTIONAL
     ridge: float = 0.0
     small_sample: bool = True
@@ -65,6 +65,7 @@ class Products(Request, frozen=True, tag="products"):
 
         A question for a site alone passes only where the study allows such answers and the counts say that there is one such site.
         """
+        guard.each_once(self.sets)
         for variables in self.sets:
             guard.knows(variables)
         guard.knows_questions(self.alone)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 import numpy as np
@@ -15,7 +15,7 @@ from consilience.protocol.desk import Desk
 from consilience.protocol.errors import OutsideSchemaError, WrongShapeError
 from consilience.protocol.framing import encode
 from consilience.protocol.guard import Guard
-from consilience.protocol.request import Request, VariableSet
+from consilience.protocol.request import MANY, Request, VariableSet
 from consilience.settings.choices import Method
 from consilience.wording import counted
 
@@ -78,7 +78,7 @@ class LineSums(NamedTuple):
 class Refit(Request, frozen=True, tag="refit"):
     """Per model Σr², X'r, Σr and ΣX at its slopes. All are functions of cross-products that were summed before, with more digits."""
 
-    models: tuple[LineAsk, ...]
+    models: Annotated[tuple[LineAsk, ...], MANY]
     exponents: dict[str, int]
     locations: dict[str, float] | None = None
 

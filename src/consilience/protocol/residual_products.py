@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 from itertools import groupby
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 import numpy as np
@@ -24,7 +24,7 @@ from consilience.protocol.guard import Guard
 from consilience.protocol.mean_products import ROWS_PER_COLUMN, check_expansion, check_responses, own_sample
 from consilience.protocol.products import alone_words
 from consilience.protocol.products_of import Moments
-from consilience.protocol.request import Request, VariableSet
+from consilience.protocol.request import MANY, Request, VariableSet
 from consilience.protocol.residuals import BasisAsk, MeanAsk, Tested, moments
 from consilience.settings.choices import Method
 from consilience.wording import counted
@@ -99,15 +99,15 @@ class ResidualProducts(Request, frozen=True, tag="residuals"):
     :class:`AloneResidual` from the one site that can answer it and zeros from all others.
     """
 
-    bases: tuple[BasisAsk, ...]
-    models: tuple[MeanAsk, ...]
-    tests: tuple[ProductAsk, ...]
+    bases: Annotated[tuple[BasisAsk, ...], MANY]
+    models: Annotated[tuple[MeanAsk, ...], MANY]
+    tests: Annotated[tuple[ProductAsk, ...], MANY]
     coded: Coded
     slopes: bool
     features: bool
     clustered: bool = False
     fourths: bool = False
-    alone: tuple[Question, ...] = ()
+    alone: Annotated[tuple[Question, ...], MANY] = ()
 
     def _sizes(self, test: ProductAsk, schema: Schema) -> tuple[int, int]:
         """Columns of both variables once they are combined."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from consilience.data.schema import Schema
 from consilience.glm.kernel import Floats
 from consilience.protocol.desk import Desk
 from consilience.protocol.guard import Guard
-from consilience.protocol.request import Request, VariableSet
+from consilience.protocol.request import MANY, Request, VariableSet
 from consilience.protocol.units import spread as width_of
 from consilience.wording import counted
 
@@ -36,8 +36,8 @@ class Survey(Request, frozen=True, tag="survey"):
     4
     """
 
-    sets: tuple[VariableSet, ...]
-    spreads: tuple[str, ...] = ()
+    sets: Annotated[tuple[VariableSet, ...], MANY]
+    spreads: Annotated[tuple[str, ...], MANY] = ()
 
     def length(self, schema: Schema) -> int:
         """Two numbers a set and two a spread."""
@@ -51,6 +51,7 @@ class Survey(Request, frozen=True, tag="survey"):
         """Counts of any set of the study's variables may be summed, but for sets that no sum is made over under strict isolation; they are
         what limits on other sums rest on.
         """
+        guard.each_once(self.sets)
         for variables in self.sets:
             guard.knows(variables)
         guard.knows_numbers(self.spreads)

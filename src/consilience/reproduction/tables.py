@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,6 +10,7 @@ import numpy as np
 
 from consilience.reproduction.experiment import Results
 from consilience.reproduction.summary import Cell, Which, cells_of, changed, cohens_d, reductions
+from consilience.sheets import guarded, to_csv
 from consilience.simulate.methods import ComparedMethod
 
 __all__ = ["COMPARISONS", "StudyTable", "grid", "tables_of"]
@@ -63,11 +62,7 @@ class StudyTable:
 
     def to_csv(self) -> str:
         """Comma-separated, with a heading."""
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(self.head)
-        writer.writerows(self.rows)
-        return out.getvalue()
+        return to_csv([[guarded(cell) for cell in row] for row in (self.head, *self.rows)])
 
 
 def tables_of(results: Results) -> list[StudyTable]:

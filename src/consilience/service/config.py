@@ -43,7 +43,19 @@ class ServerConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_runs: Annotated[
         int, _said("studies that run at the same time; waiting for consent does not count"), msgspec.Meta(ge=1, le=1000)
     ] = 64
+    search_workers: Annotated[
+        int, _said("processes that look for graphs; 0: one less than there are processors, at least one"), msgspec.Meta(ge=0, le=256)
+    ] = 0
+    search_memory: Annotated[
+        int, _said("most memory of one of them in MiB; a search that needs more is ended, its tests are kept"), msgspec.Meta(ge=256)
+    ] = 2048
+    search_seconds: Annotated[
+        float, _said("most seconds for a search with its report, whatever the study's time_limit; then it is ended"), msgspec.Meta(gt=0)
+    ] = 10800.0
     max_connections: Annotated[int, _said("connections at the same time"), msgspec.Meta(ge=8, le=100000)] = 2000
+    max_connections_per_address: Annotated[
+        int, _said("connections of one address at the same time; those of a trusted proxy are not counted"), msgspec.Meta(ge=8, le=100000)
+    ] = 256
     max_body_bytes: Annotated[int, _said("longest body of a REST request"), msgspec.Meta(ge=1024)] = 1 << 20
     heartbeat_seconds: Annotated[float, _said("pings on the sites' connections; a site that misses one is lost"), msgspec.Meta(gt=0)] = 20.0
     login_rate: Annotated[float, _said("failed logins per minute and address; ten times that per account"), msgspec.Meta(gt=0)] = 6.0

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 from consilience.data.schema import Schema
 from consilience.disclosure.words import contract_lines
-from consilience.errors import ConsilienceError, StudyError
+from consilience.errors import ConsilienceError, OptionError, StudyError
 from consilience.federation.site.ledger import printable
+from consilience.protocol.errors import MessageSizeError
 from consilience.protocol.framing import decode
 from consilience.protocol.version import VERSION
 from consilience.secagg import fingerprint_of, fingerprint_text, read_fingerprint
 from consilience.secagg.context import pack, sha256
-from consilience.service.settings import JOINT_WARNING, VariableSpec, checked, knowledge_of, schema_of, spec_from
+from consilience.service.settings import JOINT_WARNING, MOST_DATASETS, VariableSpec, checked, knowledge_of, schema_of, spec_from
 from consilience.settings import Batching, Dropout, Method, NetworkSettings, Resolve, SiteEffects, Terms, terms_of
+from consilience.settings.declaration import MOST_SITES, MOST_VARIABLES
 
 __all__ = [
     "PAIR_WARNING",
@@ -24,12 +26,16 @@ __all__ = [
     "RESTART_WARNING",
     "Contract",
     "Member",
+    "bounded",
     "contract_shown",
     "decode_contract",
     "warnings_of",
 ]
 
 _LABEL = b"consilience/contract/1"
+_Names = Annotated[tuple[str, ...], msgspec.Meta(max_length=MOST_VARIABLES)]
+MOST_BYTES = 4 << 20
+"""Of a contract: four times what a study may be declared with. A server that sends more wants a site's memory, not its consent."""
 RESOLVED = {
     Resolve.AUTO: "the strongest come first",
     Resolve.STRONGEST: "the strongest come first",
@@ -66,10 +72,10 @@ class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     study: str
     name: str
-    variables: tuple[VariableSpec, ...]
-    datasets: tuple[tuple[str, ...], ...]
+    variables: Annotated[tuple[VariableSpec, ...], msgspec.Meta(max_length=MOST_VARIABLES)]
+    datasets: Annotated[tuple[_Names, ...], msgspec.Meta(max_length=MOST_DATASETS)]
     settings: NetworkSettings
-    members: tuple[Member, ...]
+    members: Annotated[tuple[Member, ...], msgspec.Meta(max_length=MOST_SITES)]
     queried: bool = False
     version: int = VERSION
 
@@ -159,6 +165,21 @@ def warnings_of(contract: Contract) -> list[str]:
     return found
 
 
+def bounded(contract: Contract) -> Contract:
+    """Return the contract if sites read it: they refuse one that names more than a study may before they have read it."""
+    for named, most, what in (
+        (contract.variables, MOST_VARIABLES, "variables"),
+        (contract.datasets, MOST_DATASETS, "variable sets"),
+        (contract.members, MOST_SITES, "sites"),
+    ):
+        if len(named) > most:
+            raise OptionError(f"A study over a network has up to {most} {what}; this one would have {len(named)}.")
+    size = len(contract.encoded())
+    if size > MOST_BYTES:
+        raise OptionError(f"A contract has up to {MOST_BYTES:,} bytes; this one would have {size:,}. Shorten names and levels.")
+    return contract
+
+
 def contract_shown(study: Mapping[str, Any]) -> Contract:
     """The contract that a study would have, or has, by what the server's REST interface shows of it.
 
@@ -173,12 +194,12 @@ def contract_shown(study: Mapping[str, Any]) -> Contract:
     if study.get("variables") is None or study.get("datasets") is None:
         raise StudyError("The study has no schema yet: the server asks the sites which variables they measure.")
     try:
-        members = tuple(_member(site) for site in study["sites"])
+        members = tuple(_member(site) for site in _few(study["sites"], MOST_SITES, "sites"))
         return Contract(
             str(study["id"]),
             str(study["name"]),
-            tuple(spec_from(v) for v in study["variables"]),
-            tuple(tuple(map(str, names)) for names in study["datasets"]),
+            tuple(spec_from(v) for v in _few(study["variables"], MOST_VARIABLES, "variables")),
+            tuple(tuple(map(str, names)) for names in _few(study["datasets"], MOST_DATASETS, "variable sets")),
             checked(msgspec.convert(study["settings"], NetworkSettings)),
             members,
             bool(study.get("queried", False)),
@@ -187,6 +208,12 @@ def contract_shown(study: Mapping[str, Any]) -> Contract:
         if isinstance(error, ConsilienceError):
             raise
         raise StudyError(f"The server describes the study in a way that cannot be read: {error}. Update the older side.") from None
+
+
+def _few(told: list[Any], most: int, what: str) -> list[Any]:
+    if len(told) > most:
+        raise StudyError(f"A study has up to {most} {what}; the server shows {len(told)}. Ask the study's owner.")
+    return told
 
 
 def _member(site: Mapping[str, Any]) -> Member:
@@ -200,6 +227,8 @@ _decoder = msgspec.msgpack.Decoder(Contract)
 
 
 def decode_contract(data: bytes) -> Contract:
-    """A contract from bytes; :class:`MessageFormatError` if it is not one."""
+    """A contract from bytes; :class:`MessageFormatError` if it is not one, or names more than a study may."""
+    if len(data) > MOST_BYTES:
+        raise MessageSizeError(f"A contract has up to {MOST_BYTES:,} bytes; got {len(data):,}.")
     found: Contract = decode(data, _decoder)
     return found

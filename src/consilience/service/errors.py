@@ -5,6 +5,7 @@ from __future__ import annotations
 from consilience.errors import AccessError, ServiceError, StudyError
 
 __all__ = [
+    "ArchiveError",
     "ChangedIdentityError",
     "ConfigurationError",
     "DeclinedError",
@@ -15,8 +16,10 @@ __all__ = [
     "OpenIdError",
     "RateLimitError",
     "RecordsError",
+    "ResultError",
     "RunCancelledError",
     "RunInterruptedError",
+    "SearchError",
     "StoreError",
     "TokenError",
     "UnreachableError",
@@ -37,6 +40,10 @@ class RunCancelledError(StudyError):
 
 class RunInterruptedError(StudyError):
     """The server stops; the run goes on when it is back."""
+
+
+class SearchError(StudyError):
+    """A search for graphs was ended because it took too much, or its process ended by itself. The tests are kept."""
 
 
 class LoginError(AccessError):
@@ -75,6 +82,10 @@ class RateLimitError(AccessError):
         self.wait = wait
 
 
+class ArchiveError(ServiceError):
+    """A file is no archive of a study."""
+
+
 class ConfigurationError(ServiceError, ValueError):
     """A setting that cannot be used."""
 
@@ -85,6 +96,10 @@ class StoreError(ServiceError):
 
 class RecordsError(ServiceError):
     """A site's ledger or history cannot be read or written."""
+
+
+class ResultError(ServiceError):
+    """What a server gives out as a study's result is none."""
 
 
 class UnreachableError(ServiceError):

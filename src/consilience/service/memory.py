@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable
 from functools import cache
 
-__all__ = ["Housekeeping", "give_back", "settle"]
+__all__ = ["Broom", "Housekeeping", "give_back", "settle"]
 
 _log = logging.getLogger("consilience.server")
 
@@ -83,6 +83,30 @@ class Housekeeping:
         if timer is not None:
             timer.cancel()
             timer.join()
+
+
+class Broom:
+    """Looks for garbage after every ``every`` things that were dropped.
+
+    For what is small in number and large in memory: Python looks for old garbage by the number of things, and a connection that was broken
+    off is a few of them, with large buffers. Not by time: what takes time is to free what there is, and later there is more of it.
+
+    >>> broom = Broom(2)
+    >>> broom.dropped(), broom.dropped(), broom.dropped()
+    (False, True, False)
+    """
+
+    def __init__(self, every: int) -> None:
+        self._every, self._count = every, 0
+
+    def dropped(self) -> bool:
+        """One thing more was dropped; True if that made this look."""
+        self._count += 1
+        if self._count < self._every:
+            return False
+        self._count = 0
+        gc.collect()
+        return True
 
 
 @cache

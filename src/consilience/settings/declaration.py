@@ -34,6 +34,7 @@ __all__ = [
     "DEFAULTS",
     "LOCAL",
     "LOCAL_SETTINGS",
+    "MOST_SITES",
     "MOST_VARIABLES",
     "NETWORK_SETTINGS",
     "OVER_A_NETWORK",
@@ -49,6 +50,8 @@ __all__ = [
 DAY, YEAR = 86_400.0, 31_536_000.0
 MOST_VARIABLES = 64
 """Of a study over a network: what the exact engine can do, with room to spare."""
+MOST_SITES = 1000
+"""Of a study over a network."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -179,7 +182,7 @@ OVER_A_NETWORK: Mapping[str, Otherwise] = {
     "ridge": Otherwise("numbers from outside are bounded", le=1e6),
     "limit": Otherwise("results are stored and sent to every site", le=1_000_000, needed=True),
     "time_limit": Otherwise("a server works for several studies", default=3600.0, ge=1, le=DAY, needed=True),
-    "min_contributors": Otherwise("a sum over one site is that site's number", ge=2, le=1000),
+    "min_contributors": Otherwise("a sum over one site is that site's number", ge=2, le=MOST_SITES),
     "min_rows": Otherwise("numbers from outside are bounded", le=10**9),
     "min_cell": Otherwise("in one program all rows are in one memory anyway, and no row is left out for a rule", default=5, le=1000),
     "on_dropout": Otherwise("a restart reveals a site's part of sums: every site must have agreed to it", default=Dropout.STOP),

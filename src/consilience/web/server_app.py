@@ -26,7 +26,21 @@ from consilience.service.server.openid.settings import CALLBACK, provider_of
 from consilience.service.server.services import Services
 from consilience.web.live import Streams
 from consilience.web.pages.result import result_routes
-from consilience.web.pages.server import account, audit, declaring, links, lobby, login, openid, people, progress, result, studies, study
+from consilience.web.pages.server import (
+    account,
+    audit,
+    declaring,
+    links,
+    lobby,
+    login,
+    openid,
+    people,
+    progress,
+    records,
+    result,
+    studies,
+    study,
+)
 from consilience.web.pages.server.board import Boards
 from consilience.web.pages.server.feed import Feeds
 from consilience.web.pages.server.follow import may_look
@@ -118,6 +132,7 @@ def _routes() -> list[BaseRoute]:
         *page(f"{_ONE}/open", None, study.opened),
         *page(f"{_ONE}/start", None, study.started),
         *page(f"{_ONE}/cancel", None, study.cancelled),
+        *page(f"{_ONE}/search", None, study.searched),
         *page(f"{_ONE}/again", None, study.repeated),
         *page(f"{_ONE}/delete", None, study.deleted),
         *page(f"{_ONE}/variables", declaring.variables, declaring.variables_sent),
@@ -136,6 +151,8 @@ def _routes() -> list[BaseRoute]:
         *page(f"{_ONE}/unshare", None, people.taken_back),
         *page(f"{_ONE}/transfer", None, people.handed_over),
         *page(f"{_ONE}/audit", audit.audit_log),
+        *page(f"{_ONE}/records", records.records),
+        *page(f"{_ONE}/archive.zip", records.archive),
         *result_routes(f"{_ONE}/result", result.load),
     ]
 

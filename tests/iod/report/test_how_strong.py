@@ -14,7 +14,7 @@ from consilience.cli.show import show_discovery
 from consilience.iod import Discovery
 from consilience.iod.report import render
 from consilience.iod.report.pairs import Pairs
-from consilience.service.server.result_files import plain
+from consilience.service.result_files import plain
 from tests.iod.report.sized import sized
 
 WEAKEST = (

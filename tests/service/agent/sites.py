@@ -10,7 +10,7 @@ import msgspec
 import consilience as cs
 from consilience.protocol.handshake import Challenge, Proposal, Welcome
 from consilience.protocol.messages import Entered, KeyAsk, KeyOffer, KeySet, Round, RoundRequest
-from consilience.secagg import Identity, Roster
+from consilience.secagg import Identity, Roster, fingerprint_text
 from consilience.service.agent import Home, Site, StudyFolder
 from consilience.service.contract import Contract, Member
 from consilience.service.invitation import Invitation
@@ -51,6 +51,18 @@ def site_in(path: Path, ask: Any = yes, which: int = 0, **options: Any) -> Site:
 
 def proposal(contract: Contract = CONTRACT) -> Proposal:
     return Proposal(contract.encoded())
+
+
+def shown_by_a_server(contract: Contract = CONTRACT) -> dict[str, Any]:
+    """A study as the REST interface shows it."""
+    return {
+        "id": contract.study,
+        "name": contract.name,
+        "variables": [{"name": v.name, "kind": v.kind.value, "levels": list(v.levels)} for v in contract.schema.values()],
+        "datasets": [list(names) for names in contract.datasets],
+        "sites": [{"name": m.name, "identity": m.identity.hex(), "fingerprint": fingerprint_text(m.fingerprint)} for m in contract.members],
+        "settings": msgspec.to_builtins(contract.settings),
+    }
 
 
 def changed(**what: Any) -> Contract:

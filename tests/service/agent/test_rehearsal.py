@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 import pytest
 
 import consilience as cs
@@ -13,6 +12,7 @@ from consilience.service.contract import Contract, Member
 from consilience.service.settings import specs_of
 from consilience.settings import NetworkSettings, SiteEffects
 from tests.federation.helpers import mixed_clients
+from tests.service.agent.sites import shown_by_a_server
 
 STUDY = "00112233aabbccdd"
 
@@ -23,13 +23,6 @@ def test_requests_are_held_against_the_terms_of_the_contract(monkeypatch: pytest
     settings = NetworkSettings(max_given=0, min_rows=7, site_effects=SiteEffects.NONE)
     members = tuple(Member(c.name, c.identity.public_bytes) for c in clients)
     contract = Contract(STUDY, "trial", specs_of(schema), (("A", "C"),), settings, members)
-    study = {
-        "id": STUDY,
-        "variables": [{"name": v.name, "kind": v.kind.value, "levels": list(v.levels)} for v in schema.values()],
-        "datasets": [["A", "C"]],
-        "sites": [1, 2, 3],
-        "settings": msgspec.to_builtins(settings),
-    }
     seen, join = [], cs.Client.join
 
     def watched(self: cs.Client, study: str, schema: Any, terms: Any, *more: Any, **also: Any) -> Any:
@@ -37,7 +30,7 @@ def test_requests_are_held_against_the_terms_of_the_contract(monkeypatch: pytest
         return join(self, study, schema, terms, *more, **also)
 
     monkeypatch.setattr(cs.Client, "join", watched)
-    rehearse(clients[0], study)
+    rehearse(clients[0], shown_by_a_server(contract))
     assert seen == [contract.terms] * 3
     assert contract.terms.max_given == 0
     assert contract.terms.network

@@ -28,7 +28,7 @@ from consilience.service.contract import Contract, Member
 from consilience.service.settings import specs_of
 from consilience.settings import NetworkSettings
 from tests.federation.helpers import mixed_clients
-from tests.service.agent.sites import CLIENTS, SCHEMA, STUDY, ask, folder_of, proposal, run_of, site_in, yes
+from tests.service.agent.sites import CLIENTS, STUDY, ask, folder_of, proposal, run_of, shown_by_a_server, site_in, yes
 
 
 def test_without_consent_to_restarts_a_smaller_run_is_refused(tmp_path: Path) -> None:
@@ -115,13 +115,7 @@ def test_only_tls_unless_asked_otherwise() -> None:
 
 
 def test_a_rehearsal_lists_what_would_leave_and_leaves_no_trace(tmp_path: Path) -> None:
-    study = {
-        "id": STUDY,
-        "variables": [{"name": v.name, "kind": v.kind.value, "levels": list(v.levels)} for v in SCHEMA.values()],
-        "datasets": [["A", "C"]],
-        "sites": [1, 2, 3],
-        "settings": msgspec.to_builtins(NetworkSettings()),
-    }
+    study = shown_by_a_server()
     before = CLIENTS[0].record.entries
     ledger = rehearse(CLIENTS[0], study)
     assert ledger.totals()["messages"] >= 2

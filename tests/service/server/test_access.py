@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from fastapi import FastAPI
@@ -14,7 +13,7 @@ from consilience.protocol.handshake import Hello, Proof, Token, TokenAsk, Welcom
 from consilience.secagg import Identity
 from consilience.service.config import ServerConfig
 from consilience.service.server import create_app
-from consilience.service.server.serve import serve
+from consilience.service.server.serve import options_of
 from consilience.service.store import Principal
 from consilience.service.tls import certificate_digest, self_signed
 from tests.service.helpers import (
@@ -96,7 +95,7 @@ def test_a_sites_token_opens_its_own_study_for_reading_only(client: TestClient, 
     own, other = new_study(client, ada), new_study(client, ada)
     token = site_token(client, own, joined(client, ada, own, "one"))
     assert client.get(f"/api/v1/studies/{own}", headers=token).json()["invitations"] == []
-    allowed = {("GET", f"/api/v1/studies/{{study}}{what}") for what in ("", "/log", "/received")}
+    allowed = {("GET", f"/api/v1/studies/{{study}}{what}") for what in ("", "/log", "/received", "/received/totals")}
     events = "/api/v1/studies/{study}/events"
     for method, path in routes(client.app):  # type: ignore[arg-type]
         if path in PUBLIC or path == "/api/v1/logout":
@@ -266,10 +265,8 @@ def test_guesses_at_one_account_are_limited_from_anywhere(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_only_a_trusted_proxy_says_where_a_request_is_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    given: dict[str, Any] = {}
-    monkeypatch.setattr("consilience.service.server.serve.uvicorn.run", lambda _app, **options: given.update(options))
-    serve(ServerConfig(home=str(tmp_path), behind_proxy=True, trusted_proxies="10.0.0.0/24"), SERVER)
+def test_only_a_trusted_proxy_says_where_a_request_is_from(tmp_path: Path) -> None:
+    given = options_of(ServerConfig(home=str(tmp_path), behind_proxy=True, trusted_proxies="10.0.0.0/24"))
     app = make_app(tmp_path, login_burst=2)
     behind = ProxyHeadersMiddleware(app, given["forwarded_allow_ips"])
 
@@ -282,7 +279,7 @@ def test_only_a_trusted_proxy_says_where_a_request_is_from(tmp_path: Path, monke
     with TestClient(app):
         assert attempts("192.168.0.9", "") == [401, 401, 429, 429]
         assert attempts("10.0.0.9", "") == [401] * 4
-    serve(ServerConfig(home=str(tmp_path), behind_proxy=True), SERVER)
+    given = options_of(ServerConfig(home=str(tmp_path), behind_proxy=True))
     assert given["forwarded_allow_ips"] == "127.0.0.1"
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import struct
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient, WebSocketTestSession
 
@@ -35,6 +36,7 @@ from consilience.protocol.handshake import (
 from consilience.protocol.messages import Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, Round, RoundRequest
 from consilience.protocol.survey import Survey
 from consilience.secagg import Identity
+from consilience.service import receiving
 from consilience.service.contract import decode_contract
 from consilience.service.invitation import read_invitation
 from tests.service.helpers import Hand, bearer, closed_with, joined, new_study, serving
@@ -171,6 +173,7 @@ def _rest(socket: WebSocketTestSession, frame: bytes) -> bytes:
 
 @pytest.mark.slow
 @given(data=MALFORMED, flag=st.sampled_from([b"\x00", b"\x01", b"\x02", b""]))
+@example(data=b"\x01more", flag=b"")
 @settings(parent=MANY, max_examples=300)
 def test_no_bytes_from_a_site_do_more_than_end_its_connection(place: tuple[TestClient, str, Identity], data: bytes, flag: bytes) -> None:
     client, study, identity = place
@@ -204,6 +207,25 @@ def test_text_and_messages_that_are_too_long_end_the_connection(place: tuple[Tes
     with client.websocket_connect(f"/api/v1/studies/{study}/site") as socket:
         socket.send_bytes(b"\x00" + bytes(4097))
         assert closed_with(Hand(socket, study)) == 4403
+
+
+@pytest.mark.parametrize("frame", [b"\x01more", b"\x01" + bytes(1000)])
+def test_more_that_never_follows_ends_the_connection(
+    place: tuple[TestClient, str, Identity], monkeypatch: pytest.MonkeyPatch, frame: bytes
+) -> None:
+    """It was waited for without end, with all that had come kept."""
+    client, study, identity = place
+    monkeypatch.setattr(receiving, "MESSAGE_SECONDS", 0.1)
+    monkeypatch.setattr(receiving, "LEAST_RATE", 1e5)
+    with client.websocket_connect(f"/api/v1/studies/{study}/site") as socket:
+        hand = Hand(socket, study)
+        hand.prove(identity)
+        time.sleep(0.3)  # between messages a site may be silent
+        hand.send(TokenAsk())
+        assert isinstance(hand.receive(), Token)
+        socket.send_bytes(frame)
+        assert closed_with(hand) == 4408
+    assert client.get("/health").status_code == 200
 
 
 def test_answers_that_nobody_asked_for_end_the_connection(place: tuple[TestClient, str, Identity]) -> None:

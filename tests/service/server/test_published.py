@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 import consilience as cs
 from consilience.citest.result import CIResult
 from consilience.federation.transport import Heard
-from consilience.service.server.result_files import documents_of
+from consilience.service.result_files import documents_of
 from consilience.service.server.runner import StoredTest
 from tests.federation.helpers import mixed_clients
 from tests.service.agent.sites import CONTRACT

@@ -17,11 +17,11 @@ from tests.service.helpers import STUDY, bearer, joined, new_study
 from tests.service.server.roles import ACCOUNTS, NO_RESULT, OBSERVERS, OWNERS, STRANGERS, finish, populate, services_of
 
 BASE = "/api/v1/studies/{study}"
-DECIDES = {("DELETE", BASE), ("PUT", f"{BASE}/members/{{account}}"), ("POST", f"{BASE}/transfer")}
+DECIDES = {("DELETE", BASE), ("GET", f"{BASE}/deletion"), ("PUT", f"{BASE}/members/{{account}}"), ("POST", f"{BASE}/transfer")}
 """What the study's owner may, and co-owners may not."""
-INSIDE = {f"{BASE}/members", f"{BASE}/audit", f"{BASE}/tests"}
+INSIDE = {f"{BASE}/members", f"{BASE}/audit", f"{BASE}/tests", f"{BASE}/archive"}
 """What owners and observers see, and sites do not."""
-RESULT = {f"{BASE}/tests", f"{BASE}/documents/{{name}}"}
+RESULT = {f"{BASE}/tests", f"{BASE}/archive", f"{BASE}/documents/{{name}}"}
 """What an observer sees if the owner allows it."""
 BODIES: dict[str, Any] = {
     "invitations": {"site": "four"},
@@ -52,7 +52,7 @@ def heads(client: TestClient) -> dict[str, dict[str, str]]:
 def test_a_change_is_for_owners_alone_and_everybody_else_is_told_so(client: TestClient, ada: dict[str, str]) -> None:
     study = populate(client, ada)
     before = client.get(f"/api/v1/studies/{study}", headers=ada).json()
-    changing = [(method, path) for method, path in routes(client.app) if method != "GET"]  # type: ignore[arg-type]
+    changing = [(method, path) for method, path in routes(client.app) if method != "GET" or (method, path) in DECIDES]  # type: ignore[arg-type]
     assert len(changing) >= 11
     tokens = heads(client)
     site = {"Authorization": f"Bearer {services_of(client).store.accounts.issue(Principal(study=study, site='one'), 60.0)[0]}"}
@@ -101,7 +101,7 @@ def test_who_sees_what(client: TestClient, ada: dict[str, str]) -> None:
     tokens = heads(client)
     token, _ = services_of(client).store.accounts.issue(Principal(study=study, site="one"), 60.0)
     everybody = {**tokens, "site": {"Authorization": f"Bearer {token}"}, "nobody": {}}
-    looking = [(method, path) for method, path in routes(client.app) if method == "GET"]  # type: ignore[arg-type]
+    looking = [(method, path) for method, path in routes(client.app) if method == "GET" and (method, path) not in DECIDES]  # type: ignore[arg-type]
     assert {path for _, path in looking} >= INSIDE | RESULT | {BASE, f"{BASE}/log", f"{BASE}/received"}
     for method, path in looking:
         for name, headers in everybody.items():

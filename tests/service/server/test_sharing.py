@@ -52,7 +52,7 @@ def test_a_study_is_handed_over(client: TestClient, ada: dict[str, str]) -> None
     assert client.delete(base, headers=ada).status_code == 403
     assert client.delete(f"{base}/members/ada", headers=ada).status_code == 204  # gives it up
     assert client.get(base, headers=ada).status_code == 404
-    assert client.delete(base, headers=bob).status_code == 204
+    assert client.delete(base, headers=bob).status_code == 200
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,13 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import uvicorn
 
 from consilience.service.config import ServerConfig
-from consilience.service.server.serve import serve
-from tests.service.helpers import SERVER, make_app
+from consilience.service.server.serve import options_of
+from tests.service.helpers import make_app
 
 DEADLINE = 0.5
 HEALTH = b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -27,10 +26,8 @@ UPGRADE = (
 @pytest.fixture
 def port(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """A server with the options that it is served with."""
-    given: dict[str, Any] = {}
-    monkeypatch.setattr("consilience.service.server.serve.uvicorn.run", lambda _app, **options: given.update(options))
     monkeypatch.setattr("consilience.service.server.serve.REQUEST_SECONDS", DEADLINE)
-    serve(ServerConfig(home=str(tmp_path), max_connections=8), SERVER)
+    given = options_of(ServerConfig(home=str(tmp_path), max_connections=8))
     listener = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(make_app(tmp_path), **{**given, "timeout_graceful_shutdown": 1}))
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)

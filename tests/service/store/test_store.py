@@ -5,28 +5,21 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import consilience as cs
 from consilience import errors
 from consilience.citest.result import CIResult, Direction
-from consilience.federation.site.half import SiteHalf
-from consilience.federation.transport import Heard, JournalEntry
-from consilience.service.contract import Contract, Member
+from consilience.federation.transport import JournalEntry
 from consilience.service.lock import lock_folder
-from consilience.service.server.hub import Hub
-from consilience.service.server.metrics import Metrics
-from consilience.service.server.runner import Bell, Runner, StoredTest
+from consilience.service.server.runner import StoredTest
 from consilience.service.settings import Batching, specs_of
 from consilience.service.store import Database, State, Store
 from consilience.service.store.migrations import MIGRATIONS
 from consilience.settings import NetworkSettings
 from tests.federation.helpers import mixed_clients
-from tests.federation.transport.test_transports import LoopLinks
 
 CLIENTS = mixed_clients(3, columns="ABC")
 SCHEMA = cs.Server(CLIENTS).schema
@@ -150,70 +143,6 @@ def test_a_round_is_written_with_its_counters_and_its_event(tmp_path: Path) -> N
     assert [event.body.get("gone") for event in store.runs.events(study)] == [None, "site1"]
 
 
-class RunLinks(LoopLinks):
-    """What a run needs of its links: a patience, and a check that may end it."""
-
-    patience = 0.0
-
-    def __init__(self, participants: Sequence[SiteHalf], check: Callable[[], None] = lambda: None) -> None:
-        super().__init__(participants)
-        self.check = check
-        self.asked = 0
-
-    def one(self, name: str, message: Any, limit: int) -> Any:
-        self.asked += 1
-        return super().one(name, message, limit)
-
-
-def begun(store: Store, **settings: Any) -> tuple[Contract, list[SiteHalf]]:
-    study = store.studies.create("ada", "trial", specs_of(SCHEMA), (("A", "B", "C"),), NetworkSettings(**settings))
-    members = tuple(Member(c.name, c.identity.public_bytes) for c in CLIENTS)
-    contract = Contract(study, "trial", specs_of(SCHEMA), (("A", "B", "C"),), NetworkSettings(**settings), members)
-    store.studies.move(study, [State.DRAFT], State.RUNNING, contract=contract)
-    return contract, [c.join(study, SCHEMA, contract.terms, contract.fingerprints.values()) for c in CLIENTS]
-
-
-def test_a_server_that_dies_among_graphs_asks_no_site_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = store_in(tmp_path)
-    contract, participants = begun(store)
-    runner = Runner(store, Hub(), Bell(), Metrics(), 1)
-
-    def die(*_arguments: object) -> None:
-        raise errors.RunInterruptedError("killed")
-
-    links = RunLinks(participants)
-    with monkeypatch.context() as patch:
-        patch.setattr("consilience.service.server.runner.documents_of", die)
-        with pytest.raises(errors.RunInterruptedError):
-            runner._discover(contract, links)  # type: ignore[arg-type]
-    assert links.asked > 0
-    again = RunLinks([])
-    runner._discover(contract, again)  # type: ignore[arg-type]
-    assert again.asked == 0
-    row = store.studies.get(contract.study)
-    assert row is not None
-    assert row.state is State.FINISHED
-    assert store.runs.journal(contract.study) == []
-    for name in ("result.json", "tests.csv", "report.html"):
-        assert store.runs.document(contract.study, name)
-
-
-def test_the_whole_run_from_its_journal_gives_the_same_documents(tmp_path: Path) -> None:
-    store = store_in(tmp_path)
-    contract, participants = begun(store, batching=Batching.ALL)
-    runner = Runner(store, Hub(), Bell(), Metrics(), 1)
-    cleared = []
-    store.runs.clear_journal = cleared.append  # type: ignore[method-assign]
-    runner._discover(contract, RunLinks(participants))  # type: ignore[arg-type]
-    first = store.runs.document(contract.study, "tests.csv")
-    store.database.write("update studies set state = 'running' where id = ?", (contract.study,))
-    links = RunLinks([])
-    runner._discover(contract, links)  # type: ignore[arg-type]
-    assert links.asked == 0
-    assert store.runs.document(contract.study, "tests.csv") == first
-    assert cleared == [contract.study] * 2
-
-
 def test_asking_ahead_takes_fewer_rounds_and_finds_the_same() -> None:
     plain, ahead = cs.Server(CLIENTS), cs.Server(CLIENTS)
     kept: list[CIResult] = []
@@ -235,66 +164,3 @@ def test_a_run_can_be_ended_in_any_round() -> None:
 
     with pytest.raises(errors.RunCancelledError):
         cs.discover(StoredTest(cs.Server(CLIENTS), lambda _: None, check))
-
-
-def test_a_database_that_is_locked_ends_no_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the middle of a run, and when its failure is written down: the journal stays, and the run goes on from it."""
-    monkeypatch.setattr("consilience.service.server.runner.FIRST_PAUSE", 0.01)
-    store = store_in(tmp_path)
-    contract, participants = begun(store)
-    metrics = Metrics()
-    runner = Runner(store, Hub(), Bell(), metrics, 1)
-    append, calls, kept = store.runs.append, [0], []
-
-    def locked(study: str, entry: JournalEntry, heard: Sequence[Heard]) -> Any:
-        calls[0] += 1
-        if calls[0] in (2, 3):
-            kept.append(len(store.runs.journal(study)))
-            raise sqlite3.OperationalError("database is locked")
-        return append(study, entry, heard)
-
-    store.runs.append = locked  # type: ignore[method-assign]
-    runner._run(contract, RunLinks(participants))  # type: ignore[arg-type]
-    row = store.studies.get(contract.study)
-    assert row is not None
-    assert row.state is State.FINISHED, row.message
-    assert kept == [1, 1]
-
-
-def test_a_failure_is_written_down_when_the_database_answers_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("consilience.service.server.runner.FIRST_PAUSE", 0.01)
-    store = store_in(tmp_path)
-    contract, participants = begun(store)
-    runner = Runner(store, Hub(), Bell(), Metrics(), 1)
-    move, calls = store.studies.move, [0]
-
-    def locked(*arguments: Any, **more: Any) -> None:
-        calls[0] += 1
-        if calls[0] < 3:
-            raise sqlite3.OperationalError("database is locked")
-        move(*arguments, **more)
-
-    def declined() -> None:
-        raise errors.DeclinedError("no")
-
-    store.studies.move = locked  # type: ignore[method-assign]
-    runner._run(contract, RunLinks(participants, declined))  # type: ignore[arg-type]
-    row = store.studies.get(contract.study)
-    assert row is not None
-    assert (row.state, row.message) == (State.FAILED, "DeclinedError: no")
-
-
-def test_a_server_that_stops_does_not_wait_for_its_database(tmp_path: Path) -> None:
-    store = store_in(tmp_path)
-    contract, participants = begun(store)
-    runner = Runner(store, Hub(), Bell(), Metrics(), 1)
-
-    def locked(_study: str, _entry: JournalEntry, _heard: Sequence[Heard]) -> Any:
-        raise sqlite3.OperationalError("database is locked")
-
-    store.runs.append = locked  # type: ignore[method-assign]
-    runner.close()
-    runner._run(contract, RunLinks(participants))  # type: ignore[arg-type]
-    row = store.studies.get(contract.study)
-    assert row is not None
-    assert row.state is State.RUNNING

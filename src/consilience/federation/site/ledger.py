@@ -10,6 +10,8 @@ from pathlib import Path
 
 import polars as pl
 
+from consilience.wording import printable
+
 __all__ = ["Ledger", "LedgerLine", "printable"]
 
 
@@ -103,14 +105,3 @@ class Ledger:
     def write(self, path: Path) -> None:
         """Write the ledger as JSON Lines."""
         path.write_text(self.lines(), encoding="utf-8")
-
-
-def printable(text: str) -> str:
-    r"""The text with everything escaped that would move a cursor, turn the writing round or end a line.
-
-    >>> print(printable("Größe\x1b[2J\u2028"))
-    Größe\x1b[2J\u2028
-    """
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

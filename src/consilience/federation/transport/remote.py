@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from consilience.data.schema import Schema
-from consilience.errors import ProtocolError
+from consilience.errors import OptionError, ProtocolError
 from consilience.federation.errors import ClientGoneError
 from consilience.federation.transport.base import Stated, Transport
 from consilience.glm.kernel import Floats
@@ -32,6 +32,7 @@ from consilience.protocol.messages import (
     RunMessage,
     RunReply,
 )
+from consilience.protocol.request import MOST_ASKED
 from consilience.protocol.states import replies_to
 from consilience.secagg import RingVector, Roster, SignedKey, decode, fingerprint_text, total
 from consilience.secagg.context import MAX_STATEMENT_BYTES
@@ -129,6 +130,7 @@ class RemoteTransport(Transport):
 
     def ask(self, request: AnyRequest, announced: Sequence[Announced]) -> Floats:
         """One round, all sites at once."""
+        _check_many(request)
         lost = ""
         for _ in range(MOST_ATTEMPTS):
             answers = self._attempt(request, announced)
@@ -219,3 +221,13 @@ class RemoteTransport(Transport):
                 f"got one of {fingerprint_text(key.fingerprint)}. The run stops."
             )
         return key
+
+
+def _check_many(request: AnyRequest) -> None:
+    """Sites refuse a request that is too long before they read it, without a word that its server could hand on: it is said here."""
+    most = max((len(value) for name in request.__struct_fields__ if isinstance(value := getattr(request, name), tuple)), default=0)
+    if most > MOST_ASKED:
+        raise OptionError(
+            f"A site takes up to {MOST_ASKED:,} variable sets, models or questions in one round; the study needs {most:,} at once. Set "
+            f"max_given lower, or leave out variables."
+        )

@@ -8,7 +8,7 @@ be a collider because its ends were separated without its middle; marks that con
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
 from consilience.graph.marks import ARROW
@@ -18,15 +18,18 @@ from consilience.graph.rules import decide, orient
 from consilience.iod.local import Local
 from consilience.iod.skeleton import Pair
 
-__all__ = ["Triple", "close", "open_triples", "orientations", "skeletons"]
+__all__ = ["Pause", "Triple", "close", "open_triples", "orientations", "skeletons"]
 
 Triple = tuple[int, int, int]
+Pause = Callable[[], None]
+"""Called before every graph that is looked at, also of those that are dropped, which may be millions in a row. It may raise."""
 
 
-def skeletons(union: MarkSets, removable: Sequence[Pair], locals_: Sequence[Local]) -> Iterator[MarkSets]:
+def skeletons(union: MarkSets, removable: Sequence[Pair], locals_: Sequence[Local], pause: Pause) -> Iterator[MarkSets]:
     """The union graph without each set of removable edges, few edges first, where every inseparable pair may still be connected."""
     for size in range(len(removable) + 1):
         for chosen in combinations(removable, size):
+            pause()
             graph = union.copy()
             for x, y in chosen:
                 graph.remove_edge(x, y)
@@ -82,7 +85,7 @@ def open_triples(marks: MarkSets, locals_: Sequence[Local]) -> tuple[list[Triple
     return maybe, must
 
 
-def orientations(skeleton: MarkSets, locals_: Sequence[Local]) -> Iterator[MarkSets]:
+def orientations(skeleton: MarkSets, locals_: Sequence[Local], pause: Pause) -> Iterator[MarkSets]:
     """A skeleton with each set of its open triples made colliders."""
     maybe, must = open_triples(skeleton, locals_)
     base = skeleton.copy()
@@ -90,6 +93,7 @@ def orientations(skeleton: MarkSets, locals_: Sequence[Local]) -> Iterator[MarkS
         return
     for size in range(len(maybe) + 1):
         for chosen in combinations(maybe, size):
+            pause()
             graph = base.copy()
             if _collide(graph, chosen):
                 yield graph
@@ -102,10 +106,11 @@ def _collide(marks: MarkSets, triples: Sequence[Triple]) -> bool:
     return not marks.contradicted
 
 
-def close(marks: MarkSets) -> Iterator[MarkSets]:
+def close(marks: MarkSets, pause: Pause) -> Iterator[MarkSets]:
     """Every closure of a graph under R1–R10: one, or more where R4 has to guess."""
     stack = [marks]
     while stack:
+        pause()
         graph = stack.pop()
         orient(graph)
         if graph.contradicted:

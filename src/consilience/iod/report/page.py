@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from consilience.graph.drawing.shapes import STYLE
+from consilience.graph.drawing.svg import Positions
 from consilience.iod.report import sections
 from consilience.iod.report.graphs import common_positions, graph_list, local_graphs, summary_section
 from consilience.iod.report.html import Html, el, join, listed
@@ -49,9 +50,9 @@ def write_report(found: Discovery, path: str | Path) -> None:
     Path(path).write_text(render(found), encoding="utf-8")
 
 
-def render(found: Discovery) -> str:
-    """A discovery as the text of an HTML page."""
-    return document(title(found), _sections(found), STYLE)
+def render(found: Discovery, positions: Positions | None = None) -> str:
+    """A discovery as the text of an HTML page; with ``positions``, where somebody has found them before."""
+    return document(title(found), _sections(found, common_positions(found) if positions is None else positions), STYLE)
 
 
 def in_sections(parts: Iterable[Section]) -> Html:
@@ -95,8 +96,7 @@ def document(called: str, parts: Sequence[Section], more_style: str = "") -> str
     return f"<!doctype html>\n{page}\n"
 
 
-def _sections(found: Discovery) -> list[Section]:
-    positions = common_positions(found)
+def _sections(found: Discovery, positions: Positions) -> list[Section]:
     parts = [
         Section("result", "Result", sections.overview(found)),
         Section("data", "Data sets", sections.data_sets(found)),

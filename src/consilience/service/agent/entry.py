@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import ssl
 import time
 from pathlib import Path
@@ -10,13 +9,15 @@ from typing import Any
 
 import httpx
 
-from consilience.graph import PAG
 from consilience.protocol.handshake import join_context
 from consilience.secagg.identity import fingerprint_of, fingerprint_text, read_fingerprint
+from consilience.service.agent.fetching import bounded, get_json, message_of
 from consilience.service.agent.home import Home, Joined, StudyFolder
-from consilience.service.errors import ChangedIdentityError, ConfigurationError, InvitationError, UnreachableError
+from consilience.service.agent.result import NOT_AGREED, keep_result
+from consilience.service.errors import ChangedIdentityError, ConfigurationError, InvitationError, ResultError, UnreachableError
 from consilience.service.invitation import Invitation
-from consilience.service.tls import client_context, write_private
+from consilience.service.tls import client_context
+from consilience.wording import printable
 
 __all__ = ["check_url", "context_of", "download", "fetch_study", "join"]
 
@@ -65,21 +66,22 @@ def join(home: Home, invitation: Invitation, *, ca: str = "", insecure: bool = F
     context = context_of(invitation, ca)
     with httpx.Client(verify=context, timeout=SECONDS) as client:
         # the server must say who it is before it is shown the secret; that it can also prove it is checked on every connection
-        told = _get(client, f"{url}/health")
+        told = get_json(client, f"{url}/health")
         _check_server(told, invitation)
         signature = identity.sign(join_context(invitation.study, invitation.secret, invitation.server))
         body = {"study": invitation.study, "secret": invitation.secret.hex()}
         body |= {"identity": identity.public_bytes.hex(), "signature": signature.hex()}
         try:
-            reply = client.post(f"{url}/api/v1/join", json=body)
+            with client.stream("POST", f"{url}/api/v1/join", json=body) as reply:
+                said = bounded(reply.iter_bytes(), url)
         except httpx.HTTPError as error:
             home.enter(invitation)
             raise UnreachableError(
-                f"{url} did not answer: {error}. Check the network, and try consilience client run: it works if the invitation was taken. "
-                f"Else try to join again."
+                f"{url} did not answer: {printable(str(error))}. Check the network, and try consilience client run: it works if the "
+                f"invitation was taken. Else try to join again."
             ) from None
     if reply.status_code != 200:
-        raise InvitationError(f"The server does not take the invitation: {_message(reply)}")
+        raise InvitationError(f"The server does not take the invitation: {message_of(reply.status_code, said)}")
     return home.enter(invitation)
 
 
@@ -95,41 +97,24 @@ def _check_server(told: Any, invitation: Invitation) -> None:
         )
 
 
-def _get(client: httpx.Client, url: str, token: str = "") -> Any:
-    headers = {"Authorization": f"Bearer {token}"} if token else {}
-    try:
-        reply = client.get(url, headers=headers)
-        reply.raise_for_status()
-        return reply.json()
-    except (httpx.HTTPError, ValueError) as error:
-        raise UnreachableError(f"{url} does not answer as a study server: {error}. Check the network, and try again.") from None
-
-
-def _message(reply: httpx.Response) -> str:
-    try:
-        return str(reply.json()["message"])
-    except (ValueError, KeyError, TypeError):
-        return f"status {reply.status_code}"
-
-
 def fetch_study(folder: StudyFolder, token: str, *, ca: str = "", insecure: bool = False) -> Any:
     """The study as it stands, for a site that has a token."""
     joined = folder.joined
     with httpx.Client(verify=context_of(joined, ca), timeout=SECONDS) as client:
-        return _get(client, f"{check_url(joined.url, insecure=insecure)}/api/v1/studies/{joined.study}", token)
+        return get_json(client, f"{check_url(joined.url, insecure=insecure)}/api/v1/studies/{joined.study}", token)
 
 
 def download(folder: StudyFolder, token: str, held: set[str], *, ca: str = "", insecure: bool = False) -> list[Path]:
-    """Download the result into the study's folder. The site's own local PAG is picked out here: the server need not know which it is."""
-    joined, written = folder.joined, []
-    base = f"{check_url(joined.url, insecure=insecure)}/api/v1/studies/{joined.study}/documents"
+    """Download the result into the study's folder; the paths of what was written. Only data are taken: see :mod:`.result`."""
+    joined = folder.joined
+    if folder.contract is None:
+        raise ResultError(NOT_AGREED)
+    address = f"{check_url(joined.url, insecure=insecure)}/api/v1/studies/{joined.study}/documents/result.json"
     with httpx.Client(verify=context_of(joined, ca), timeout=SECONDS) as client:
-        for name in ("result.json", "tests.csv", "report.html"):
-            content = _document(client, f"{base}/{name}", token)
-            if content is not None:
-                write_private(folder.path / name, content)
-                written.append(folder.path / name)
-    return written + _own_pag(folder, held)
+        body = _document(client, address, token)
+    if body is None:
+        raise ResultError("The server says that the study is finished, and has no result. Nothing was written. Ask the study's owner.")
+    return keep_result(folder, body, held)
 
 
 def _document(client: httpx.Client, url: str, token: str) -> bytes | None:
@@ -139,34 +124,11 @@ def _document(client: httpx.Client, url: str, token: str) -> bytes | None:
             with client.stream("GET", url, headers={"Authorization": f"Bearer {token}"}) as reply:
                 # below 500 the server has decided; from 500 on it, or a proxy before it, is in trouble, and that passes
                 if reply.status_code < 500:
-                    return _body(reply, url) if reply.status_code == 200 else None
+                    return bounded(reply.iter_bytes(), url, MOST_BYTES) if reply.status_code == 200 else None
                 reason = f"status {reply.status_code}"
         except httpx.HTTPError as error:
-            reason = str(error)
+            reason = printable(str(error))
         if pause is None:
             raise UnreachableError(f"{url} does not answer: {reason}. The result stays with the server; run the client again to get it.")
         time.sleep(pause)
     raise AssertionError  # the last pause is None
-
-
-def _body(reply: httpx.Response, url: str) -> bytes:
-    content = b""
-    for part in reply.iter_bytes():
-        content += part  # counted as it comes: a declared length is the server's word
-        if len(content) > MOST_BYTES:
-            raise UnreachableError(f"{url} has more than {MOST_BYTES} bytes, which no result has.")
-    return content
-
-
-def _own_pag(folder: StudyFolder, held: set[str]) -> list[Path]:
-    file = folder.path / "result.json"
-    if not file.exists():
-        return []
-    found = json.loads(file.read_text(encoding="utf-8"))
-    for local in found["local_pags"]:
-        if set(local["variables"]) == held:
-            pag = PAG.from_matrix(local["matrix"], local["labels"])
-            write_private(folder.path / "local-pag.svg", pag.to_svg().encode())
-            write_private(folder.path / "local-pag.json", json.dumps(local, ensure_ascii=False).encode())
-            return [folder.path / "local-pag.svg", folder.path / "local-pag.json"]
-    return []

@@ -17,6 +17,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
 
 from consilience.errors import AccessError, ProtocolError
 from consilience.federation.site.ledger import printable
+from consilience.protocol.errors import UnfinishedMessageError
 from consilience.protocol.framing import FRAME_BYTES, Assembler, decode, encode, frames
 from consilience.protocol.handshake import (
     HANDSHAKE_BYTES,
@@ -46,6 +47,7 @@ from consilience.service.agent.home import Joined
 from consilience.service.agent.site import Site
 from consilience.service.config import AgentConfig
 from consilience.service.errors import ChangedIdentityError, UnreachableError
+from consilience.service.receiving import next_message
 
 __all__ = ["Agent", "Outcome"]
 
@@ -207,13 +209,16 @@ class Agent:
             await socket.send(frame)
 
     async def _receive(self, socket: ClientConnection, assembler: Assembler) -> Any:
-        while True:
-            frame = await socket.recv()
-            if isinstance(frame, str):
+        async def frame() -> bytes:
+            found = await socket.recv()
+            if isinstance(found, str):
                 raise ProtocolError("Frames are binary; the server sent text.")
-            data = assembler.feed(frame)
-            if data is not None:
-                return decode(data, from_server)
+            return found
+
+        try:
+            return decode(await next_message(frame, assembler), from_server)
+        except UnfinishedMessageError as error:  # as good as lost: this site comes back
+            raise TimeoutError(str(error)) from None
 
 
 def _check_challenge(challenge: Any, state: SiteState) -> Challenge:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from consilience.data.harmonise import Applied
 from consilience.data.sources import Loaded
 from consilience.errors import StudyError
@@ -13,8 +11,8 @@ from consilience.federation import Client, FederatedTest
 from consilience.federation.site.ledger import Ledger
 from consilience.federation.transport import LocalTransport
 from consilience.iod import discover
-from consilience.service.settings import checked, discover_arguments, schema_of, spec_from
-from consilience.settings import NetworkSettings, terms_of
+from consilience.service.contract import contract_shown
+from consilience.service.settings import discover_arguments
 
 __all__ = ["rehearse"]
 
@@ -26,17 +24,16 @@ def rehearse(client: Client, study: dict[str, Any]) -> Ledger:
     """
     if study["variables"] is None:
         raise StudyError("The study has no schema yet: what would be asked depends on the other sites. Ask its owner to declare one.")
-    variables = tuple(spec_from(v) for v in study["variables"])
-    settings = checked(msgspec.convert(study["settings"], NetworkSettings))
-    schema, terms = schema_of(variables), terms_of(settings)
-    others = max(2, settings.min_contributors, len(study["sites"])) - 1
+    shown = contract_shown(study)
+    schema, terms, settings = shown.schema, shown.terms, shown.settings
+    others = max(2, settings.min_contributors, len(shown.members)) - 1
     # by the same plan, whose units may be others than the study's
     copied = Applied(Loaded(client.frame), client.plan)
     clients = [client, *(Client(f"another {i}", copied) for i in range(others))]
     members = [c.identity.fingerprint for c in clients]
     ledger = Ledger()
-    first = client.join(study["id"], schema, terms, members, ledger=ledger)
-    rest = [c.join(study["id"], schema, terms, members) for c in clients[1:]]
-    test = FederatedTest(schema, terms, [frozenset(names) for names in study["datasets"]], LocalTransport([first, *rest]))
+    first = client.join(shown.study, schema, terms, members, ledger=ledger)
+    rest = [c.join(shown.study, schema, terms, members) for c in clients[1:]]
+    test = FederatedTest(schema, terms, [frozenset(names) for names in shown.datasets], LocalTransport([first, *rest]))
     discover(test, **discover_arguments(settings) | {"time_limit": 1.0})  # only the tests matter: nobody sees these graphs
     return ledger

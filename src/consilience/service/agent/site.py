@@ -43,10 +43,11 @@ from consilience.service.agent.disclosing import Disclosed
 from consilience.service.agent.home import PlanRecord, StudyFolder
 from consilience.service.agent.past import Answered, Over, Past
 from consilience.service.agent.recalling import Recalled, recall
+from consilience.service.agent.result import NOT_AGREED as RESULT_NOT_AGREED
 from consilience.service.agent.telling import TELL_WARNING, declared, question
 from consilience.service.contract import Contract, decode_contract, warnings_of
 from consilience.service.errors import ChangedIdentityError
-from consilience.service.settings import checked
+from consilience.service.settings import check_datasets, checked
 from consilience.wording import counted
 
 __all__ = ["Ask", "Site"]
@@ -130,6 +131,8 @@ class Site:
         if isinstance(message, Welcome):
             return self._welcome(message)
         if isinstance(message, Closing):
+            if message.state == "finished" and self._accepted is None:
+                raise ProtocolError(f"The server says that the study is finished. {RESULT_NOT_AGREED}")
             self._ends()
         self.state.moves(type(message))
         return None
@@ -328,6 +331,10 @@ class Site:
             checked(contract.settings)
         except (OptionError, KnowledgeError) as error:
             raise WrongTermsError(f"The contract has settings that no study may have: {error} Nothing is sent.") from None
+        try:
+            check_datasets(contract.datasets, contract.schema)
+        except (OptionError, SchemaError) as error:
+            raise WrongTermsError(f"The contract has variables that no study may have: {error} Nothing is sent.") from None
         least = max(2, contract.settings.min_contributors)
         found = min(len(set(contract.fingerprints)), len(set(contract.fingerprints.values())))
         if found < least or found < len(contract.members):

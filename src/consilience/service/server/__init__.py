@@ -10,7 +10,7 @@
 ``hub``        the sites' connections, and the bridge to the runs' threads
 ``socket``     one site's WebSocket: challenge, consent, answers
 ``runner``     runs of studies: begin, go on after a crash, end
-``documents``  a result as files
+``searching``  the queue of searches for graphs, done by worker processes
 ``metrics``    counters in Prometheus' text format
 =============  ==========================================================================
 """

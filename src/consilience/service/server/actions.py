@@ -10,7 +10,8 @@ from consilience.data.kinds import Kind, Variable
 from consilience.data.schema import Declaration, unite
 from consilience.errors import ConsilienceError, OptionError
 from consilience.federation.errors import TooFewClientsError
-from consilience.service.contract import Contract
+from consilience.service.contract import Contract, bounded
+from consilience.service.deleting import MARK
 from consilience.service.errors import LifeCycleError
 from consilience.service.invitation import SECRET_BYTES, Invitation
 from consilience.service.server.services import Services
@@ -42,6 +43,7 @@ __all__ = [
     "open_study",
     "remove_site",
     "repeat",
+    "search_again",
     "start",
     "withdraw",
 ]
@@ -116,10 +118,12 @@ def repeat(services: Services, row: StudyRow) -> str:
 
 
 def delete(services: Services, row: StudyRow) -> None:
-    """Forget a study with its results, unless it runs."""
-    services.store.studies.delete(row.id)
+    """Forget a study with its results, unless it runs; :mod:`consilience.service.deleting` says what goes and what stays."""
+    with services.store.database.writing():  # all of it, or nothing; the files are cut when it is over
+        services.store.studies.delete(row.id)
+        services.store.audit.forget(row.id)
+        services.store.audit.add(row.by, MARK, study=row.id)
     services.runner.say_over(row.id, State.CANCELLED, "deleted by its owner")
-    services.store.audit.add(row.by, "deleted", study=row.id, detail=row.name)
 
 
 def invite(services: Services, row: StudyRow, site: str, seconds: float = INVITATION_SECONDS) -> tuple[str, float]:
@@ -171,6 +175,12 @@ def start(services: Services, row: StudyRow) -> None:
     services.bell.ring(row.id)
 
 
+def search_again(services: Services, row: StudyRow) -> None:
+    """Look once more for the graphs of a study whose tests are all made, and whose search failed. No site is asked."""
+    services.runner.search_again(row.id)
+    services.store.audit.add(row.owner, "had graphs sought again", study=row.id)
+
+
 def cancel(services: Services, row: StudyRow) -> None:
     """End a study before its time. Results that are there are kept."""
     services.runner.cancel(row.id)
@@ -202,7 +212,7 @@ def contract_of(row: StudyRow, sites: list[SiteRow]) -> Contract:
         held = (tuple(sorted(d.name for d in site.declarations or ())) for site in sites)
         variables, datasets, queried = specs_of(schema), tuple(dict.fromkeys(held)), True
     check_batch(row.settings, datasets)
-    return Contract(row.id, row.name, variables, datasets, row.settings, tuple(site.member for site in sites), queried)
+    return bounded(Contract(row.id, row.name, variables, datasets, row.settings, tuple(site.member for site in sites), queried))
 
 
 def declared_by(site: SiteRow) -> dict[str, Declaration]:

@@ -31,6 +31,7 @@ from consilience.service.server.services import Services
 from consilience.service.server.socket import SiteSockets
 from consilience.service.store import Database, Store
 from consilience.service.tls import certificate_digest, is_self_signed
+from consilience.service.worker.limits import Limits
 
 __all__ = ["create_app", "status_of"]
 
@@ -77,7 +78,16 @@ def create_app(
     # Two clocks: tokens and events need the time of day, which may be set back; limits need one that never is.
     store = Store(Database(Path(config.home) / "studies.sqlite", clock))
     hub, bell, metrics = Hub(), Bell(), Metrics()
-    runner = Runner(store, hub, bell, metrics, config.max_runs, lambda c: propose(identity, c.study, c.encoded()))
+    runner = Runner(
+        store,
+        hub,
+        bell,
+        metrics,
+        config.max_runs,
+        lambda c: propose(identity, c.study, c.encoded()),
+        workers=config.search_workers,
+        limits=Limits(config.search_seconds, config.search_memory),
+    )
     seen = config.proxy_cert or config.tls_cert  # what sites see at the other end of TLS, as far as this server knows
     certificate = Path(seen).read_text(encoding="ascii") if seen else ""
     channel = certificate_digest(certificate) if certificate else b""

@@ -256,7 +256,10 @@ class SocketLinks(Links):
 
         with self._lock:
             future = self._future = asyncio.run_coroutine_threadsafe(self._hub.gather(self._study, names, self.patience), self._loop)
+            interrupted = self._error is not None
         future.add_done_callback(told)
+        if interrupted:  # before there was anything to cancel
+            future.cancel()
 
     def call(self, messages: Mapping[str, RunMessage], limit: int) -> dict[str, RunReply | Lost]:
         """Ask all sites at once."""

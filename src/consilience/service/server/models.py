@@ -15,6 +15,7 @@ __all__ = [
     "AccountIn",
     "AccountOut",
     "AuditOut",
+    "DeletionOut",
     "EndedOut",
     "EventOut",
     "HeardOut",
@@ -35,6 +36,7 @@ __all__ = [
     "SettingsModel",
     "SiteKeyOut",
     "SiteOut",
+    "SiteTotalsOut",
     "StudyIn",
     "StudyOut",
     "TransferIn",
@@ -273,6 +275,14 @@ class AuditOut(_Body):
     detail: str
 
 
+class DeletionOut(_Body):
+    """What deleting a study takes away, and what it leaves."""
+
+    study: str
+    goes: list[str]
+    stays: list[str]
+
+
 class InvitationIn(_Body):
     """Whom to invite, and for how long."""
 
@@ -327,6 +337,17 @@ class HeardOut(_Body):
     size: int = Field(description="Bytes of the answer; zero for a refusal.")
     digest: str = Field(description="SHA-256 of the answer as it came, masked; empty for a refusal.")
     refused: str = Field(description="What the site refused with; empty for an answer.")
+
+
+class SiteTotalsOut(_Body):
+    """What came from a site in all, by the server's record."""
+
+    site: str
+    answers: int
+    numbers: int = Field(description="Masked numbers in these answers.")
+    bytes: int
+    refused: int = Field(description="Requests that the site refused.")
+    runs: int
 
 
 class ReceivedOut(_Body):

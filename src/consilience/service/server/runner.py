@@ -1,7 +1,8 @@
-"""Runs of studies. Each is a thread that asks, waits and writes down; after a crash it goes on where it was.
+"""Runs of studies. Each is a thread that asks, waits and writes down; then a worker process looks for graphs. After a crash it goes on.
 
 Everything a run rests on is in the store: the contract, the journal of sums, the results. So beginning and going on are the same: ask the
-discovery from its start, and let the journal answer what it knows (:mod:`consilience.federation.transport.journal`).
+tests from their start, and let the journal answer what it knows (:mod:`consilience.federation.transport.journal`). When all are made, the
+store says so, and from there on nobody need be asked: a search that was cut off begins again from the results.
 """
 
 from __future__ import annotations
@@ -13,9 +14,8 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, TypeVar
-
-import polars as pl
 
 from consilience.citest.interface import CITest, Progress
 from consilience.citest.question import Question, all_questions
@@ -24,20 +24,22 @@ from consilience.citest.rounding import PUBLISHED_DIGITS
 from consilience.errors import ConsilienceError
 from consilience.federation.federated import FederatedTest
 from consilience.federation.transport import Heard, Journal, JournalEntry, Journalled, RemoteTransport
-from consilience.iod import discover
-from consilience.iod.solver.patience import under_way
+from consilience.iod.discover import MOST_TESTS, ask_tests
 from consilience.protocol.framing import encode
 from consilience.protocol.handshake import Closing, Proposal
-from consilience.secagg.ring import WORD_BYTES
 from consilience.service.contract import Contract
 from consilience.service.errors import LifeCycleError, RunCancelledError, RunInterruptedError
 from consilience.service.memory import Housekeeping
 from consilience.service.server.hub import Hub, SocketLinks
 from consilience.service.server.metrics import Metrics
 from consilience.service.server.pace import Pace
-from consilience.service.server.result_files import documents_of
-from consilience.service.settings import Batching, discover_arguments
+from consilience.service.server.searching import Searching, waiting_words
+from consilience.service.settings import Batching
 from consilience.service.store import State, Store
+from consilience.service.tests_done import TestsDone
+from consilience.service.worker.limits import Limits
+from consilience.service.worker.messages import Found, Problem, Search, Wanted
+from consilience.service.worker.pool import Pool
 
 __all__ = ["Bell", "Runner", "StoredTest"]
 
@@ -51,8 +53,15 @@ STAGE_SECONDS = 1.0
 """Between events of one kind of stage: people read them, and each is a commit to disk."""
 KEEPING_SECONDS = 3.0
 """After the end of a run, before its memory is given back: pages and sites hear of the end first."""
+LIMITS = Limits(seconds=10800.0, memory=2048)
+Next = Callable[[], None]
+"""What follows a step of a run: it is called when the step is over, and has somebody else go on."""
 T = TypeVar("T")
 _log = logging.getLogger("consilience.server")
+
+
+class _FailedError(Exception):
+    """A step failed, for a reason that is in words already."""
 
 
 class Bell:
@@ -136,12 +145,10 @@ class StoredTest(CITest):
         inner: CITest,
         keep: Callable[[Sequence[CIResult]], None],
         check: Callable[[int, int], None],
-        sent: Callable[[], pl.DataFrame | None] = lambda: None,
         *,
         ahead: bool = False,
         max_given: int | None = None,
     ) -> None:
-        self._sent = sent
         self.variables, self.datasets = inner.variables, inner.datasets
         self._inner, self._keep, self._check, self._max_given = inner, keep, check, max_given
         self._ahead = ahead
@@ -164,10 +171,6 @@ class StoredTest(CITest):
             self._known |= dict(zip(new, results, strict=True))
         return [self._known[q] for q in questions]
 
-    def disclosed(self) -> pl.DataFrame | None:
-        """What has left each site, as the server counts it; a site's own ledger says it in words."""
-        return self._sent()
-
     def withheld(self) -> tuple[str, ...]:
         """What the study's rules kept out of its sums."""
         return self._inner.withheld()
@@ -178,8 +181,35 @@ class StoredTest(CITest):
             progress(done, total)
 
 
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What asks the sites of one study, as far as it has come."""
+
+    test: StoredTest
+    federated: FederatedTest
+    transport: Journalled
+    journal: StoreJournal
+    begun: float
+
+    def done(self) -> TestsDone:
+        """All tests are made that were asked for."""
+        federated, transport = self.federated, self.transport
+        return TestsDone(
+            sites=federated.participants,
+            rounds=federated.rounds,
+            bytes=federated.bytes,
+            messages=transport.sums,
+            numbers=transport.numbers,
+            withheld=federated.withheld(),
+            seconds=time.monotonic() - self.begun,
+        )
+
+
 class Runner:
-    """The runs of a server: at most ``at_once`` at a time, the others wait for their turn. ``propose`` signs contracts."""
+    """The runs of a server: at most ``at_once`` at a time, the others wait for their turn. ``propose`` signs contracts.
+
+    Graphs are sought by ``workers`` processes, within ``limits``; whose tests are made waits for one, and holds up no other run.
+    """
 
     def __init__(
         self,
@@ -189,23 +219,32 @@ class Runner:
         metrics: Metrics,
         at_once: int,
         propose: Callable[[Contract], Proposal] = lambda contract: Proposal(contract.encoded()),
+        *,
+        workers: int = 0,
+        limits: Limits = LIMITS,
+        pool: Pool | None = None,
     ) -> None:
         self._store, self._hub, self._bell, self._metrics, self._propose = store, hub, bell, metrics, propose
-        # A thread per run, and not tasks of the event loop: a run is the same blocking program as in process (tests, then graphs), it
-        # computes for seconds at a time, and the loop must answer heartbeats meanwhile. numpy and clingo release Python's lock.
+        # A thread per run, and not tasks of the event loop: a run is the same blocking program as in process, it computes for seconds at a
+        # time, and the loop must answer heartbeats meanwhile. Graphs are sought in other processes: what looks for them holds Python's lock
+        # for long, and cannot be ended in the middle.
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="run")
         self._links: dict[str, SocketLinks] = {}
         self._asked: dict[str, Pace] = {}
-        self._keeping = Housekeeping(KEEPING_SECONDS, under_way)
+        self._asking: dict[str, Asking] = {}
+        self.searching = Searching(workers, limits, self._moved, pool)
+        self._keeping = Housekeeping(KEEPING_SECONDS)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closing = threading.Event()
 
     def bind(self, loop: asyncio.AbstractEventLoop) -> None:
         """The loop that holds the connections; then go on with every study that was running."""
         self._loop = loop
-        for study in self._store.studies.in_state(State.RUNNING):
-            self.event(study.id, "resumed")
-            self.begin(study.id)
+        running = [study.id for study in self._store.studies.in_state(State.RUNNING)]
+        queued = [study for study in self._store.searches.queued() if study in running]  # first, in the order that they had
+        for study in dict.fromkeys((*queued, *running)):
+            self.event(study, "resumed")
+            self.begin(study)
 
     def close(self) -> None:
         """The server stops: end the threads; their studies go on when it is back."""
@@ -213,6 +252,7 @@ class Runner:
         self._closing.set()
         for links in list(self._links.values()):
             links.interrupt(RunInterruptedError("The server stops."))
+        self.searching.close()
         self._threads.shutdown(wait=True, cancel_futures=True)
         self._keeping.close()
 
@@ -236,13 +276,22 @@ class Runner:
         """Run a study whose contract is in the store. From any thread."""
         assert self._loop is not None
         row = self._store.studies.get(study)
-        assert row is not None
-        assert row.contract is not None
+        if row is None or row.contract is None:  # cancelled and deleted since it was started
+            return
         links = self._links[study] = SocketLinks(self._hub, self._loop, study, row.contract.settings.round_seconds)
+        # Looked at once more, now that whoever cancels finds the run: one who came before has found none, and has changed the state.
+        now = self._store.studies.get(study)
+        if now is None or now.state is not State.RUNNING:
+            self._forget(study, links)
+            return
         consented = all(site.consented for site in self._store.studies.sites(study))
         # After a restart all sites have consented and only have to come back. Before, a study may wait for days for a person: it then holds
         # no thread, or as many unanswered proposals as there are threads would stop all other studies.
-        if consented:
+        self.searching.warm()
+        if self._store.searches.get(study) is not None:  # nothing is left to ask the sites
+            links.patience = row.contract.settings.return_seconds
+            self._queue(row.contract, links)
+        elif consented:
             links.patience = row.contract.settings.return_seconds
             self._submit(row.contract, links)
         else:
@@ -252,7 +301,7 @@ class Runner:
 
     def _submit(self, contract: Contract, links: SocketLinks) -> None:
         if self._closing.is_set():
-            self._links.pop(contract.study, None)
+            self._forget(contract.study, links)
         else:
             self._threads.submit(self._run, contract, links)
 
@@ -276,41 +325,58 @@ class Runner:
     def stop(self, study: str, error: ConsilienceError) -> None:
         """End a run with an error, from any thread."""
         links = self._links.get(study)
-        if links is not None:
-            links.interrupt(error)
+        if links is None:
+            return
+        links.interrupt(error)
+        if self.searching.end(study):  # it waited for its turn, which does not come any more
+            self._forget(study, links)
 
     def _run(self, contract: Contract, links: SocketLinks) -> None:
-        """A run from here to its end, in a thread of its own."""
-        study = contract.study
+        """The tests of a study, in a thread of its own; its search then waits for a worker."""
         self._metrics.add("runs_started")
+        self._lead(contract.study, links, lambda: self._ask(contract, links))
+
+    def _queue(self, contract: Contract, links: SocketLinks) -> None:
+        self.searching.put(contract.study, lambda: self._lead(contract.study, links, lambda: self._search(contract, links)))
+
+    def _lead(self, study: str, links: SocketLinks, step: Callable[[], Next | None]) -> None:
+        """One step of a run, and what comes of it: the next step, elsewhere, or the end of the run."""
+        after = None
         try:
             # Two patient steps and not one: a failure that cannot be written down is tried again as a failure, not by running once more.
-            problem = self._patiently(study, lambda: self._attempt(contract, links))
+            problem, after = self._patiently(study, lambda: self._attempt(study, step))
             if problem:
                 self._patiently(study, lambda: self._fail(study, problem))
         except (RunInterruptedError, RunCancelledError) as error:
             _log.info("run ended", extra={"study": study, "reason": str(error)})
         except Exception:  # noqa: BLE001  the thread ends here: nobody else would say it
             _log.exception("a run ended without a word to its study", extra={"study": study})
-        finally:
-            self._links.pop(study, None)
-            self._asked.pop(study, None)
-            self._keeping.soon()
+        if after is not None and not self._closing.is_set():
+            after()  # whoever ends the run in this moment has left word in its links, which the next step looks at first
+        else:
+            self._forget(study, links)
 
-    def _attempt(self, contract: Contract, links: SocketLinks) -> str:
-        """Run a study; why it failed, or the empty string."""
+    def _forget(self, study: str, links: SocketLinks) -> None:
+        """A run is over, or never began. Another one of the same study may have begun meanwhile, which stays."""
+        if self._links.get(study) is links:
+            for known in (self._links, self._asked, self._asking):
+                known.pop(study, None)
+        self._keeping.soon()
+
+    def _attempt(self, study: str, step: Callable[[], Next | None]) -> tuple[str, Next | None]:
+        """Take a step of a run: why it failed, or what comes next."""
         try:
-            self._discover(contract, links)
+            return "", step()
         except (RunInterruptedError, RunCancelledError, sqlite3.OperationalError):
             # none of them says anything about the study: it goes on after the restart, it is over already, or the disk is to blame
             raise
+        except _FailedError as error:
+            return str(error), None
         except ConsilienceError as error:
-            return f"{type(error).__name__}: {error}"
+            return f"{type(error).__name__}: {error}", None
         except Exception:  # noqa: BLE001  a defect ends its own study, and no other
-            _log.exception("a defect ended a run", extra={"study": contract.study})
-            return "A defect of the program ended the run; the server's log has the details."
-        self._metrics.add("runs_finished")
-        return ""
+            _log.exception("a defect ended a run", extra={"study": study})
+            return "A defect of the program ended the run; the server's log has the details.", None
 
     def _patiently(self, study: str, work: Callable[[], T]) -> T:
         """Do ``work`` until the database lets it: locked or full, it says nothing about the study, whose journal and state stay.
@@ -328,7 +394,26 @@ class Runner:
                 raise RunInterruptedError("The server stops.")
             pause = min(2.0 * pause, LONGEST_PAUSE)
 
-    def _discover(self, contract: Contract, links: SocketLinks) -> None:
+    def _ask(self, contract: Contract, links: SocketLinks, more: Sequence[Question] = ()) -> Next:
+        """Make the tests of a study, and ``more`` that its search has asked for; what comes next is the search."""
+        study, settings = contract.study, contract.settings
+        # taken out, and put back when all went well: after a failure what is in memory may be half of something, and the journal is whole
+        asking = self._asking.pop(study, None)
+        try:
+            if asking is None:
+                asking = self._begun(contract, links)
+                ask_tests(asking.test, settings.alpha, settings.max_given, self._stage(study, links))
+            if more:
+                asking.test.answer(more)
+        finally:
+            if asking is not None:
+                asking.journal.flush()
+        self._store.searches.put(study, asking.done())
+        if self._store.runs.count_results(study) <= MOST_TESTS:  # else the search asks for no more, and sums take memory
+            self._asking[study] = asking
+        return lambda: self._queue(contract, links)
+
+    def _begun(self, contract: Contract, links: SocketLinks) -> Asking:
         study, settings = contract.study, contract.settings
 
         def counted(entry: JournalEntry) -> None:
@@ -357,25 +442,63 @@ class Runner:
         transport = Journalled(remote, journal)
         federated = FederatedTest(contract.schema, contract.terms, map(frozenset, contract.datasets), transport)
         ahead = settings.batching is Batching.ALL
+        test = StoredTest(federated, keep, ticked, ahead=ahead, max_given=settings.max_given)
+        return Asking(test, federated, transport, journal, time.monotonic())
 
-        def sent() -> pl.DataFrame:
-            counts = {"messages": transport.sums, "numbers": transport.numbers, "bytes": WORD_BYTES * transport.numbers, "refused": 0}
-            return pl.DataFrame([{"site": name, **counts} for name in transport.names])
+    def _search(self, contract: Contract, links: SocketLinks) -> Next | None:
+        """Have the graphs of a study found, from the tests that are stored."""
+        study = contract.study
+        links.check()
+        done = self._store.searches.get(study)
+        if done is None:  # cancelled in the same moment
+            raise RunCancelledError("The study is over.")
+        order = Search(contract.encoded(), self._store.runs.encoded_results(study), done, asking=self._store.runs.has_journal(study))
+        found = self.searching.find(study, order, self._stage(study, links), links.check)
+        if isinstance(found, Problem):
+            if found.trace:
+                _log.error("a defect ended a search", extra={"study": study, "reason": found.trace})
+            raise _FailedError(found.words)
+        if isinstance(found, Wanted):
+            more = [Question(x, y, tuple(given)) for x, y, given in found.questions]
+            return lambda: self._submit_more(contract, links, more)
+        self._patiently(study, lambda: self._finish(contract, found, done.rounds))
+        return None
 
-        test = StoredTest(federated, keep, ticked, sent, ahead=ahead, max_given=settings.max_given)
-        try:
-            found = discover(test, **discover_arguments(settings), progress=self._stage(study, links))
-        finally:
-            journal.flush()
-        documents = documents_of(found, contract, federated.participants, federated.rounds, federated.bytes)
-        # One transaction: killed before it, the run is repeated from the journal; after it, there is nothing left to do. The move also
+    def _submit_more(self, contract: Contract, links: SocketLinks, more: Sequence[Question]) -> None:
+        """The search needs tests that nobody has made: the sites are asked, then it begins again."""
+        if not self._closing.is_set():
+            self._threads.submit(self._lead, contract.study, links, lambda: self._ask(contract, links, more))
+
+    def _finish(self, contract: Contract, found: Found, rounds: int) -> None:
+        study = contract.study
+        # One transaction: killed before it, the search is repeated from the store; after it, there is nothing left to do. The move also
         # checks that nobody has cancelled meanwhile, and takes the documents back if so.
         with self._store.database.writing():
-            self._store.runs.put_documents(study, documents)
+            self._store.runs.put_documents(study, found.documents)
             self._store.studies.move(study, [State.RUNNING], State.FINISHED)
             self._store.runs.clear_journal(study)
-            self._store.runs.add_event(study, "finished", {"pags": len(found.pags), "rounds": federated.rounds, "headline": found.headline})
-        self.say_over(study, State.FINISHED, f"{found.headline} {found.tests.height} tests in {federated.rounds} rounds")
+            self._store.searches.remove(study)
+            self._store.runs.add_event(study, "finished", {"pags": found.graphs, "rounds": rounds, "headline": found.headline})
+        self._metrics.add("runs_finished")
+        self.say_over(study, State.FINISHED, f"{found.headline} {found.tests} tests in {rounds} rounds")
+
+    def search_again(self, study: str) -> None:
+        """Look once more for the graphs of a study that failed after all its tests were made. No site is asked."""
+        with self._store.database.writing():
+            if self._store.searches.get(study) is None:
+                raise LifeCycleError("Graphs are sought again where all tests are made and there are no graphs; this study has none such.")
+            self._store.studies.move(study, [State.FAILED], State.RUNNING)
+            self._store.searches.requeue(study)
+            self._store.runs.add_event(study, "searched")
+        self.begin(study)
+        self._bell.ring(study)
+
+    def _moved(self, study: str, before: int) -> None:
+        """A search waits for its turn, or has come nearer to it."""
+        try:
+            self.event(study, "stage", words=waiting_words(before))
+        except (LifeCycleError, sqlite3.Error) as error:  # it is only news: the search itself is not held up by it
+            _log.info("could not say that a search waits", extra={"study": study, "reason": str(error)})
 
     def _stage(self, study: str, links: SocketLinks) -> Callable[[str], None]:
         """Tell of stages, each kind once in ``STAGE_SECONDS`` at most."""
@@ -406,6 +529,7 @@ class Runner:
         with self._store.database.writing():
             self._store.studies.move(study, [State.DRAFT, State.OPEN, State.RUNNING], State.CANCELLED, "cancelled by its owner")
             self._store.runs.clear_journal(study)
+            self._store.searches.remove(study)
             self._store.runs.add_event(study, "cancelled")
         # after the commit: the run's thread finds the state changed, whichever of the two it notices first
         self.stop(study, RunCancelledError("The study's owner has cancelled it."))

@@ -32,6 +32,7 @@ __all__ = [
     "Token",
     "ToldStudy",
     "Who",
+    "WholeStudy",
     "access_to",
     "held_study",
     "may_create",
@@ -39,6 +40,7 @@ __all__ = [
     "seen_study",
     "shared_study",
     "told_study",
+    "whole_study",
 ]
 
 _bearer = HTTPBearer(auto_error=False, description="A token from `POST /api/v1/login`, or one that a site was given on its connection.")
@@ -165,8 +167,14 @@ def told_study(study: StudyPath, who: Who, services: Parts) -> StudyRow:
     return row
 
 
+def whole_study(study: StudyPath, who: Who, services: Parts) -> StudyRow:
+    """The same, for owners and observers, and not for sites: what the server knows of it, all of it."""
+    return told_study(seen_study(study, who, services).id, who, services)
+
+
 OwnStudy = Annotated[StudyRow, Depends(own_study)]
 HeldStudy = Annotated[StudyRow, Depends(held_study)]
 SeenStudy = Annotated[StudyRow, Depends(seen_study)]
 SharedStudy = Annotated[StudyRow, Depends(shared_study)]
 ToldStudy = Annotated[StudyRow, Depends(told_study)]
+WholeStudy = Annotated[StudyRow, Depends(whole_study)]

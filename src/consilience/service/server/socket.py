@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+import sqlite3
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +15,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from consilience.data.kinds import as_kind
 from consilience.errors import ConsilienceError, ProtocolError
-from consilience.protocol.errors import ChallengeError, MessageFormatError, MessageSizeError
+from consilience.protocol.errors import ChallengeError, MessageFormatError, MessageSizeError, UnfinishedMessageError
 from consilience.protocol.framing import Assembler, decode, encode, frames
 from consilience.protocol.handshake import (
     HANDSHAKE_BYTES,
@@ -41,8 +43,9 @@ from consilience.protocol.version import VERSION
 from consilience.secagg import Identity
 from consilience.secagg.errors import BadSignatureError
 from consilience.secagg.identity import PUBLIC_BYTES, SIGNATURE_BYTES, is_signed_by
-from consilience.service.errors import DeclinedError, RateLimitError
-from consilience.service.server.hub import BAD, LEFT, Connection, Hub, SocketWriter
+from consilience.service.errors import DeclinedError, LifeCycleError, RateLimitError
+from consilience.service.receiving import next_message
+from consilience.service.server.hub import BAD, LATE, LEFT, Connection, Hub, SocketWriter
 from consilience.service.server.limits import RateLimit
 from consilience.service.server.metrics import Metrics
 from consilience.service.server.runner import Runner
@@ -51,9 +54,12 @@ from consilience.service.store import Principal, State, Store
 
 __all__ = ["SiteSockets"]
 
-FORBIDDEN, TRY_LATER, TOO_LONG = 4403, 4429, 1009
+FORBIDDEN, TRY_LATER, TOO_LONG, NOT_NOW = 4403, 4429, 1009, 1013
+CODES = ((MessageSizeError, TOO_LONG), (UnfinishedMessageError, LATE))
+"""With which code a connection ends for what a site has done; any other is malformed, or out of turn."""
 HANDSHAKE_SECONDS = 20.0
 TOKEN_SECONDS = 7 * 86400.0
+TOKEN_BURST, TOKEN_RATE = 10, 6.0
 MOST_REASON = 1000
 HAS_LEFT = "its owner has left the study"
 RUN_REPLIES = frozenset(reply for asked in (KeyAsk, KeySet, Round) for reply in replies_to(asked))
@@ -76,7 +82,7 @@ class _WebSocketWriter(SocketWriter):
     async def close(self, code: int, reason: str) -> None:
         try:
             await self._socket.close(code, reason[:120])
-        except (RuntimeError, OSError):  # it was closed already
+        except (WebSocketDisconnect, RuntimeError, OSError):  # it was closed already, by us or by the other side
             return
 
 
@@ -96,12 +102,13 @@ class SiteSockets:
     ) -> None:
         self._store, self._hub, self._runner, self._metrics = store, hub, runner, metrics
         self._identity, self._channel, self._limit, self._clock = identity, channel, limit, clock
+        self._tokens = RateLimit("tokens", TOKEN_BURST, TOKEN_RATE, time.monotonic)
 
     async def serve(self, socket: WebSocket, study: str) -> None:
         """A connection from its beginning to its end. Nothing that comes over it can do more than end it."""
-        await socket.accept()
         wire, address = _WebSocketWriter(socket), socket.client.host if socket.client else ""
         try:
+            await socket.accept()
             self._limit.take(address)
             async with asyncio.timeout(HANDSHAKE_SECONDS):
                 site, signed = await self._authenticate(socket, wire, study)
@@ -115,6 +122,9 @@ class SiteSockets:
             await wire.close(FORBIDDEN, "no proof of who you are")
             return
         except (WebSocketDisconnect, RuntimeError, OSError):
+            return
+        except sqlite3.OperationalError as error:
+            await self._no_database(wire, study, error)
             return
         await self._stay(socket, wire, study, site, signed)
 
@@ -147,27 +157,46 @@ class SiteSockets:
 
     async def _stay(self, socket: WebSocket, wire: SocketWriter, study: str, site: str, signed: Signed) -> None:
         connection = Connection(study, site, wire)
-        await self._hub.register(connection)
         why = "the connection ended"
         try:
+            # inside: whatever happens from here on, a connection that has ended is taken out again. One that stayed would be found dead by
+            # every later connection of its site
+            await self._hub.register(connection)
             await self._greet(connection, signed)
             await run_in_threadpool(self._runner.event, study, "connected", site=site)
+            if len(self._hub.of(study)) > 1:  # it may begin any moment
+                await run_in_threadpool(self._runner.searching.warm)
             while True:
-                data = connection.assembler.feed(await _receive(socket))
-                if data is not None:
-                    await self._take(connection, decode(data, from_site))
+                data = await next_message(lambda: _receive(socket), connection.assembler)
+                await self._take(connection, decode(data, from_site))
         except WebSocketDisconnect as error:
             why = HAS_LEFT if error.code == LEFT else why
         except (RuntimeError, OSError):
             pass
+        except RateLimitError as error:
+            why = str(error)
+            self._metrics.add("messages_refused")
+            await connection.close(TRY_LATER, why)
         except ConsilienceError as error:
             why = str(error)
             self._metrics.add("messages_refused")
-            await connection.close(TOO_LONG if isinstance(error, MessageSizeError) else BAD, why)
+            await connection.close(next((code for kind, code in CODES if isinstance(error, kind)), BAD), why)
+        except sqlite3.OperationalError as error:
+            why = "the server's database did not answer"
+            await self._no_database(wire, study, error)
         finally:
             self._hub.unregister(connection, why)
             self._metrics.add("sites_lost")
-            await run_in_threadpool(self._lost, study, site, why)
+            try:
+                await run_in_threadpool(self._lost, study, site, why)
+            except (LifeCycleError, sqlite3.OperationalError) as error:  # deleted in this moment, or the disk is to blame
+                _log.warning("a loss is not in the study's events", extra={"study": study, "site": site, "reason": str(error)})
+
+    async def _no_database(self, wire: SocketWriter, study: str, error: sqlite3.OperationalError) -> None:
+        """The site has done nothing wrong: it comes back."""
+        self._metrics.add("storage_errors")
+        _log.error("the database does not answer; a site is sent away", extra={"study": study, "reason": str(error)})
+        await wire.close(NOT_NOW, "the server's database does not answer")
 
     def _lost(self, study: str, site: str, why: str) -> None:
         if self._store.studies.get(study) is not None:
@@ -211,11 +240,20 @@ class SiteSockets:
         elif isinstance(message, Declare):
             await run_in_threadpool(self._declare, connection, message)
         elif isinstance(message, TokenAsk):
+            self._count_token(connection)
             who = Principal(study=connection.study, site=connection.site)
             token, expires = await run_in_threadpool(self._store.accounts.issue, who, TOKEN_SECONDS)
             await connection.send(encode(Token(token, int(expires))))
         else:
             raise ProtocolError(f"{type(message).__name__} has no place here.")
+
+    def _count_token(self, connection: Connection) -> None:
+        """A site needs a token at the end of a study, and when its owner asks for one; each is a commit to disk."""
+        try:
+            self._tokens.take(f"{connection.study} {connection.site}")
+        except RateLimitError as error:
+            words = f"A site is given {TOKEN_BURST} tokens at once and {TOKEN_RATE:.0f} a minute; the next in {error.wait:.0f} seconds."
+            raise RateLimitError(words, error.wait) from None
 
     def _consent(self, connection: Connection, message: Consent) -> None:
         row = self._store.studies.get(connection.study)

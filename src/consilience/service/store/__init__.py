@@ -1,8 +1,7 @@
 """The server's memory: SQLite in WAL mode, behind small interfaces.
 
-``database`` holds the connection and the migrations; ``accounts``, ``links``, ``subjects``,
-``studies``, ``members``, ``runs`` and ``audit`` are what the server asks of it. What
-a method has written is on disk when it returns.
+``database`` holds the connection and the migrations; ``accounts``, ``links``, ``subjects``, ``studies``, ``members``, ``runs``,
+``searches`` and ``audit`` are what the server asks of it. What a method has written is on disk when it returns.
 """
 
 from consilience.service.store.accounts import AccountRole, AccountRow, Accounts, Principal, SessionRow, TokenKind
@@ -11,6 +10,7 @@ from consilience.service.store.database import Database
 from consilience.service.store.links import LinkKind, LinkRow, Links
 from consilience.service.store.members import Access, MemberRow, Members, Role
 from consilience.service.store.runs import Event, Runs
+from consilience.service.store.searches import Searches
 from consilience.service.store.studies import InvitationRow, SiteRow, State, Studies, StudyRow
 from consilience.service.store.subjects import Subjects
 
@@ -32,6 +32,7 @@ __all__ = [
     "Principal",
     "Role",
     "Runs",
+    "Searches",
     "SessionRow",
     "SiteRow",
     "State",
@@ -54,4 +55,5 @@ class Store:
         self.studies = Studies(database)
         self.members = Members(database)
         self.runs = Runs(database)
+        self.searches = Searches(database)
         self.audit = Audit(database)

@@ -22,6 +22,10 @@ MOST_AGENT = 200
 """Characters kept of what a browser calls itself."""
 
 
+MOST_TOKENS = 20
+"""Tokens of a site, for programs and for pages each: one more ends the oldest."""
+
+
 class AccountRole(StrEnum):
     """What an account may at all: create studies; or look at those that are shared with it; or at all of the server's."""
 
@@ -134,6 +138,12 @@ class Accounts:
         with self._db.writing():
             # swept when one is made: no timer is needed, and the table cannot grow without it
             self._db.write("delete from tokens where expires <= ?", (now,))
+            if who.site:
+                self._db.write(
+                    "delete from tokens where rowid in (select rowid from tokens where study = ? and site = ? and kind = ? "
+                    "order by created desc, rowid desc limit -1 offset ?)",
+                    (who.study, who.site, kind, MOST_TOKENS - 1),
+                )
             columns = "digest, account, study, site, expires, kind, created, seen, agent, address"
             self._db.write(f"insert into tokens ({columns}) values (?,?,?,?,?,?,?,?,?,?)", values)  # noqa: S608  (constants)
         return token, now + seconds

@@ -53,6 +53,10 @@ class Audit:
                     (account, account, MOST_OF_ACCOUNT),
                 )
 
+    def forget(self, study: str) -> None:
+        """Delete what was done to a study: names of sites stand there, and of the study itself."""
+        self._db.write("delete from audit where study = ?", (study,))
+
     def of_study(self, study: str) -> list[AuditRow]:
         """What owners did to a study, oldest first."""
         rows = self._db.all("select number, time, account, study, action, detail from audit where study = ? order by number", (study,))

@@ -119,6 +119,15 @@ create table received (
 ) strict
 """
 
+# What is needed beside the results to look for graphs, once all tests are made: by a worker, after a restart, or once more after a failure.
+_SEARCHES = """
+create table searches (
+    study text primary key references studies (id) on delete cascade,
+    queued real not null,
+    done blob not null
+) strict
+"""
+
 # What a one-time link opens: another password for an account, or a new account with a role. Like tokens, only digests are kept.
 _LINKS = """
 create table links (
@@ -160,6 +169,6 @@ create table subjects (
 create unique index subjects_by_account on subjects (account)
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _PAGES, _RECEIVED, _LINKS, _MEMBERS, _ADDRESSES, _SUBJECTS)
+MIGRATIONS: tuple[str, ...] = (_FIRST, _PAGES, _RECEIVED, _SEARCHES, _LINKS, _MEMBERS, _ADDRESSES, _SUBJECTS)
 ZEROING = 3
 """From this version on what is deleted is overwritten; a database of before is written anew once."""

@@ -42,6 +42,10 @@ class Runs:
         """The sums of a run so far, in order."""
         return [_entry.decode(row[0]) for row in self._db.all("select entry from journal where study = ? order by number", (study,))]
 
+    def has_journal(self, study: str) -> bool:
+        """True while the sums of a run are kept: it can go on asking its sites."""
+        return self._db.one("select 1 from journal where study = ? limit 1", (study,)) is not None
+
     def append(self, study: str, entry: JournalEntry, heard: Sequence[Heard] = ()) -> Event:
         """One round: its sum, what was heard from whom, the study's counters and an event, together."""
         # one transaction: counters and events that told of a sum which is not there, or the other way round, would differ after a restart
@@ -101,6 +105,10 @@ class Runs:
     def results(self, study: str) -> list[CIResult]:
         """All results so far, in the order in which they came."""
         return [_result.decode(row[0]) for row in self._db.all("select result from results where study = ? order by rowid", (study,))]
+
+    def encoded_results(self, study: str) -> list[bytes]:
+        """The same, as they are stored."""
+        return [bytes(row[0]) for row in self._db.all("select result from results where study = ? order by rowid", (study,))]
 
     def count_results(self, study: str) -> int:
         """How many results there are."""

@@ -256,6 +256,10 @@ class Studies:
         """Keep a site's signature under the contract; True if it is the first. Later ones, after every reconnection, change nothing."""
         return self._db.write("update sites set consent = ? where study = ? and name = ? and consent is null", (signature, study, site)) > 0
 
+    def consents(self, study: str) -> dict[str, bytes]:
+        """The signatures of sites under the contract, by name; sites that have not consented have none."""
+        return dict(self._db.all("select name, consent from sites where study = ? and consent is not null order by name", (study,)))
+
 
 def _maybe(value: Any) -> bytes | None:
     return None if value is None else _pack(value)

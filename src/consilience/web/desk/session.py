@@ -26,8 +26,10 @@ from consilience.protocol.states import Standing
 from consilience.service.agent import Agent, Outcome, Site, StudyFolder
 from consilience.service.agent.asking import Asked, Decision
 from consilience.service.agent.entry import check_url, context_of, download
+from consilience.service.agent.fetching import bounded_async, read_json
 from consilience.service.config import AgentConfig
 from consilience.service.contract import Contract, decode_contract
+from consilience.service.errors import UnreachableError
 from consilience.web.desk.offer import Offer
 from consilience.web.desk.words import page_words
 
@@ -37,7 +39,6 @@ _log = logging.getLogger("consilience.web")
 MOST_WORDS = 200
 POLL_SECONDS = 1.0
 ANSWER_SECONDS = 5.0
-MOST_BYTES = 16 << 20
 LEFT = "This site has left the study: its connection is closed, and it answers nothing."
 
 
@@ -214,9 +215,10 @@ class Session:
         async with httpx.AsyncClient(verify=context_of(joined, settings.ca), timeout=ANSWER_SECONDS, headers=headers) as client:
             while self._token:
                 last = self._over.is_set()
-                with contextlib.suppress(httpx.HTTPError, ValueError):  # the agent's own connection says so; the page says from when it is
-                    reply = await client.get(address)
-                    found = reply.json() if reply.status_code == 200 and len(reply.content) < MOST_BYTES else None
+                # the agent's own connection says so; the page says from when it is
+                with contextlib.suppress(httpx.HTTPError, ValueError, UnreachableError):
+                    async with client.stream("GET", address) as reply:
+                        found = read_json(await bounded_async(reply.aiter_bytes(), address)) if reply.status_code == 200 else None
                     if isinstance(found, dict) and found.get("id") == joined.study:
                         self.study, self.seen = found, time.time()
                 if last:

@@ -18,7 +18,7 @@ from starlette.testclient import TestClient
 
 from consilience.iod import Discovery
 from consilience.iod.report import render
-from consilience.service.server.result_files import plain
+from consilience.service.result_files import plain
 from consilience.web.pages.result import ResultSource, result_routes
 from consilience.web.pages.result.prepared import Desk
 from consilience.web.rendering import Link, Shell, static_mount

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from consilience.iod.report.graphs import common_positions
-from consilience.service.server.result_files import plain
+from consilience.service.result_files import plain
 from consilience.web.pages.result import ResultSource
 from consilience.web.pages.result.prepared import FARTHEST, Desk
 from consilience.web.rendering import Shell

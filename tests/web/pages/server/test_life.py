@@ -82,11 +82,12 @@ def test_from_a_new_study_to_a_cancelled_one(ada: Browser) -> None:
     assert again != page
     assert "draft It can be changed." in words(ada.get(again))
     assert "3 variables" in words(ada.get(again))
-    assert ada.act(study, "delete").headers["location"] == "/studies"
+    assert "To delete the study, type its name. Nothing was deleted." in words(ada.act(study, "delete", called="another"))
+    assert ada.act(study, "delete", called="stroke, three hospitals").headers["location"] == f"/studies?deleted={study}"
     assert ada.get(page).status_code == 404
 
 
-@pytest.mark.parametrize("path", ["", "/variables", "/settings", "/lobby", "/progress", "/audit", "/file", "/declaration"])
+@pytest.mark.parametrize("path", ["", "/variables", "/settings", "/lobby", "/progress", "/audit", "/records", "/file", "/declaration"])
 def test_every_page_of_a_draft_is_there(ada: Browser, path: str) -> None:
     assert ada.get(f"/studies/{ada.new_study()}{path}").status_code == 200
 

@@ -169,7 +169,7 @@ def test_one_look_serves_all_who_look(ada: Browser, monkeypatch: pytest.MonkeyPa
     assert looks[0] is not None
     assert later.number == looks[0].number + 1
     assert later.state is State.DRAFT
-    ada.act(study, "delete")
+    ada.act(study, "delete", called="trial")
     time.sleep(0.25)
     assert boards.standing(study) is None
 

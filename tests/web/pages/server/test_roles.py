@@ -81,7 +81,7 @@ def test_whatever_is_shown_works_and_observers_are_shown_no_form(ada: Browser, s
 def test_who_sees_which_page(ada: Browser) -> None:
     study = populate(ada.client, bearer(ada.client))
     site = site_of(ada, study)
-    for path in (*OF_A_STUDY, "/people"):
+    for path in (*OF_A_STUDY, "/people", "/records", "/archive.zip"):
         if path in STREAMS:
             continue
         for name in ("cleo", *OBSERVERS, *STRANGERS, "site"):
@@ -89,6 +89,8 @@ def test_who_sees_which_page(ada: Browser) -> None:
             status = browser.get(f"/studies/{study}{path}").status_code
             if path == "/result":  # a draft has none; who must not see it is told that, and not that there is none yet
                 expected = 403 if name in NO_RESULT else 404
+            elif path == "/archive.zip" and name not in (*STRANGERS, "site"):
+                expected = 403 if name in NO_RESULT else 409
             elif name in STRANGERS or (name == "site" and path not in ("", "/progress")):
                 expected = 404
             else:
@@ -104,8 +106,10 @@ def test_a_form_does_something_for_owners_alone(ada: Browser) -> None:
     for name in (*OBSERVERS, *STRANGERS, "site"):
         browser = site if name == "site" else entered(ada, name)
         csrf = browser.csrf(f"/studies/{study}" if name == "site" else "/account")
-        for action in (*ACTIONS, "share", "unshare", "transfer"):
-            reply = browser.post(f"/studies/{study}/{action}", "", csrf=csrf, site="one", name="olga", way="observer", rows="0")
+        for action in (*ACTIONS, "search", "share", "unshare", "transfer"):
+            reply = browser.post(
+                f"/studies/{study}/{action}", "", csrf=csrf, site="one", name="olga", way="observer", rows="0", called="a secret name"
+            )
             assert reply.status_code == (403 if name in OBSERVERS else 404), (name, action)
             if name in OBSERVERS:
                 assert OBSERVES in words(reply), (name, action)
@@ -115,7 +119,7 @@ def test_a_form_does_something_for_owners_alone(ada: Browser) -> None:
         assert reply.status_code in expected, name
     cleo = entered(ada, "cleo")
     for action in DECIDES:
-        reply = cleo.post(f"/studies/{study}/{action}", "/account", name="bob", way="observer")
+        reply = cleo.post(f"/studies/{study}/{action}", "/account", name="bob", way="observer", called="a secret name")
         assert reply.status_code == 403, action
         assert "Only the study's owner, ada, may share it, hand it over and delete it." in words(reply)
     assert words(ada.get(f"/studies/{study}")) == before
@@ -129,10 +133,11 @@ def test_a_result_is_not_shown_to_observers_without_it(ada: Browser) -> None:
         ada.client.cookies.clear()  # the same client: streams belong to the loop that the server runs in
         assert ada.login(name).status_code == 303
         browser, shown = ada, name not in NO_RESULT
-        for path in ("", "/progress", "/audit"):
+        for path in ("", "/progress", "/audit", "/records"):
             reply = browser.get(f"/studies/{study}{path}")
             assert (f"/studies/{study}/result" in reply.text) == shown, (name, path)
-            assert path == "" or ("A causes B" in reply.text) == shown, (name, path)
+            assert path in ("", "/records") or ("A causes B" in reply.text) == shown, (name, path)
+            assert path != "/records" or ("/archive.zip" in reply.text) == shown, name
         live = browser.get(f"/studies/{study}/live?after=1").text
         assert "finished" in live
         assert ("A causes B" in live, f"/studies/{study}/result" in live) == (shown, shown), name

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import consilience as cs
-from consilience.service.server.result_files import plain
+from consilience.service.result_files import plain
 from tests.web.pages.server.helpers import Browser
 
 VARIABLES, SECONDS = 30, 0.2

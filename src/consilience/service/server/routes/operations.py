@@ -27,5 +27,7 @@ def metrics(services: Parts) -> PlainTextResponse:
     if not services.config.metrics:
         raise HTTPException(404, "Metrics are switched off on this server.")
     gauges: dict[str, float] = {"sites_connected": len(services.hub), "runs_active": services.runner.active}
+    searching = services.runner.searching
+    gauges |= {"searches_under_way": searching.under_way, "searches_waiting": searching.waiting}
     gauges |= {f'studies{{state="{state}"}}': n for state, n in sorted(services.store.studies.count().items())}
     return PlainTextResponse(services.metrics.text(gauges), media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable
+from dataclasses import asdict
 from functools import partial
+from hashlib import sha256
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header, HTTPException, Query, Response
@@ -13,11 +15,14 @@ from starlette.concurrency import run_in_threadpool
 
 from consilience.citest.rounding import PUBLISHED_DIGITS
 from consilience.service.errors import TokenError
-from consilience.service.server.models import EventOut, HeardOut, ReceivedOut, SiteKeyOut
+from consilience.service.result_files import DOCUMENTS, plain
+from consilience.service.server.exporting import EXPORTED, export
+from consilience.service.server.models import EventOut, HeardOut, ReceivedOut, SiteKeyOut, SiteTotalsOut
+from consilience.service.server.received import totals_of
 from consilience.service.server.redaction import without_result
-from consilience.service.server.result_files import DOCUMENTS, plain
-from consilience.service.server.services import Parts, SeenStudy, Services, SharedStudy, Token, ToldStudy, Who, access_to, told_study
+from consilience.service.server.services import Parts, Services, SharedStudy, Token, ToldStudy, Who, WholeStudy, access_to
 from consilience.service.store import Event, State
+from consilience.sheets import guarded_csv
 
 __all__ = ["router"]
 
@@ -88,12 +93,29 @@ def received(row: SharedStudy, who: Who, services: Parts) -> ReceivedOut:
     )
 
 
+@router.get("/received/totals", summary="What was received, in all")
+def received_totals(row: SharedStudy, who: Who, services: Parts) -> list[SiteTotalsOut]:
+    """Answers, numbers and bytes of each site, and what it refused: of all sites for owners and observers, of itself for a site."""
+    sites = [site.name for site in services.store.studies.sites(row.id) if who.owner or site.name == who.site]
+    return [SiteTotalsOut(**asdict(one)) for one in totals_of(sites, services.store.runs.heard(row.id, who.site))]
+
+
 @router.get("/tests", summary="Tests so far")
-def tests(row: SeenStudy, who: Who, services: Parts) -> Response:
+def tests(row: WholeStudy, services: Parts) -> Response:
     """Every result that is there, also while the study runs and after it failed; numbers have six significant digits."""
-    told_study(row.id, who, services)
     found = [plain(result.to_dict(), PUBLISHED_DIGITS) for result in services.store.runs.results(row.id)]
     return Response(json.dumps(found, ensure_ascii=False), media_type="application/json")
+
+
+@router.get("/archive", summary="Export a study", responses={200: {"content": {"application/zip": {}}}}, response_class=Response)
+def archive(row: WholeStudy, services: Parts) -> Response:
+    """A study that is over as one file for an audit: contract, consents, record of answers, tests, result, versions and the SHA-256
+    of each, as an RO-Crate 1.1 that the server has signed.
+    """
+    content = export(services, row)
+    services.store.audit.add(row.by, EXPORTED, study=row.id, detail=f"SHA-256 {sha256(content).hexdigest()}")
+    headers = {"Content-Disposition": f'attachment; filename="{row.id}.zip"', "X-Content-Type-Options": "nosniff"}
+    return Response(content, media_type="application/zip", headers=headers)
 
 
 @router.get("/documents/{name}", summary="Download a result")
@@ -104,6 +126,8 @@ def document(name: Document, row: ToldStudy, services: Parts) -> Response:
     content = services.store.runs.document(row.id, name)
     if content is None:
         raise HTTPException(404, f"This study has no {name}.")
+    if name == "tests.csv":
+        content = guarded_csv(content)  # those of former versions have names as they are
     headers = {"Content-Disposition": f'attachment; filename="{row.id}-{name}"', "X-Content-Type-Options": "nosniff"}
     headers["Content-Security-Policy"] = "sandbox"  # a report holds names that others chose
     return Response(content, media_type=DOCUMENTS[name], headers=headers)

@@ -9,9 +9,11 @@ import msgspec
 from fastapi import APIRouter, HTTPException, Path
 
 from consilience.secagg import fingerprint_of, fingerprint_text
+from consilience.service.deleting import GOES, STAYS
 from consilience.service.server import actions
 from consilience.service.server.models import (
     AskedOut,
+    DeletionOut,
     InvitationIn,
     InvitationOut,
     InvitationPending,
@@ -112,10 +114,17 @@ def edit(body: StudyIn, row: OwnStudy, services: Parts) -> StudyOut:
     return _again(services, row.id, row.by)
 
 
-@router.delete("/{study}", status_code=204, summary="Delete a study")
-def delete(row: HeldStudy, services: Parts) -> None:
-    """With its results, unless it runs. Its owner may, co-owners may not."""
+@router.get("/{study}/deletion", summary="What deleting would do")
+def deletion(row: HeldStudy) -> DeletionOut:
+    """What would go, and what would stay at the sites and elsewhere; nothing is done."""
+    return DeletionOut(study=row.id, goes=list(GOES), stays=list(STAYS))
+
+
+@router.delete("/{study}", summary="Delete a study")
+def delete(row: HeldStudy, services: Parts) -> DeletionOut:
+    """With its results, unless it runs. Its owner may, co-owners may not. The answer says what has gone, and what stays at the sites."""
     actions.delete(services, row)
+    return DeletionOut(study=row.id, goes=list(GOES), stays=list(STAYS))
 
 
 @router.post("/{study}/invitations", status_code=201, summary="Invite a site")
@@ -150,6 +159,13 @@ def open_(row: OwnStudy, services: Parts) -> StudyOut:
 def start(row: OwnStudy, services: Parts) -> StudyOut:
     """Fix who takes part and ask every site's owner for consent; the run begins when all have agreed."""
     actions.start(services, row)
+    return _again(services, row.id, row.by)
+
+
+@router.post("/{study}/search", summary="Look for graphs again")
+def search(row: OwnStudy, services: Parts) -> StudyOut:
+    """Of a study that failed after all its tests were made, as when its search took more than the server gives one. No site is asked."""
+    actions.search_again(services, row)
     return _again(services, row.id, row.by)
 
 

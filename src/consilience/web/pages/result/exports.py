@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from consilience.graph.drawing.svg import Positions
 from consilience.graph.graphs import PAG
+from consilience.sheets import guarded, to_csv
 from consilience.web.pages.result.choice import Kind
-from consilience.web.pages.result.sheets import guarded, to_csv
 from consilience.web.pages.result.view import View
 
 __all__ = ["EXPORTS", "Export", "exports_of", "plain_names"]

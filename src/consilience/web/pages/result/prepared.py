@@ -15,6 +15,7 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
+from consilience.errors import StudyError
 from consilience.graph.drawing.svg import Positions
 from consilience.iod.discovery import Discovery
 from consilience.iod.report.graphs import common_positions
@@ -164,7 +165,12 @@ def _read(source: ResultSource) -> Prepared:
     body = source.document("result.json")
     if body is None:
         raise HTTPException(404, "This study has no result.")
-    told = json.loads(body)
+    try:
+        told = json.loads(body)
+    except (ValueError, RecursionError):
+        told = None
+    if not isinstance(told, dict):
+        raise StudyError("The file result.json of this study is damaged: it holds no result. Fetch it again from the study's server.")
     found = Discovery.from_dict(told)
     made = Prepared(found, found)
     if positions := _stored(told.get("layout"), found.summary.labels):

@@ -17,13 +17,13 @@ from starlette.routing import Route
 from consilience.graph.drawing.shapes import STYLE
 from consilience.graph.drawing.svg import Positions
 from consilience.iod.report.page import asset
+from consilience.sheets import guarded_csv
 from consilience.web.pages.result import pages
 from consilience.web.pages.result.choice import choose
 from consilience.web.pages.result.exports import EXPORTS, exports_of
 from consilience.web.pages.result.links import Links
 from consilience.web.pages.result.listing import Listing
 from consilience.web.pages.result.prepared import FARTHEST, Alpha, Desk, Prepared, read_alpha
-from consilience.web.pages.result.sheets import guarded_csv
 from consilience.web.pages.result.source import Load, ResultSource
 from consilience.web.pages.result.view import View
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from consilience.service.server.redaction import without_result
+from consilience.service.server.searching import waiting_words
 from consilience.service.server.services import Services
 from consilience.service.store import Event, State, StudyRow
 from consilience.web.pages.server.event_words import CHATTER, stamp, words_of
@@ -108,10 +109,15 @@ class Boards:
         tests = self._services.store.runs.count_results(row.id)
         until = self._services.clock() if row.state is State.RUNNING else board.latest
         meaning = meaning_of(row.state, agreed=bool(board.began) or all(consented for *_, consented in sites))
-        gone = [(name, board.lost.get(name, 0.0)) for name, here, _ in sites if not here] if row.state is State.RUNNING else []
+        searching = self._services.runner.searching
+        asks = row.state is State.RUNNING and not searching.has(row.id)  # a search needs no site
+        gone = [(name, board.lost.get(name, 0.0)) for name, here, _ in sites if not here] if asks else []
+        before = searching.before(row.id)
         settings = row.contract.settings if row.contract is not None else row.settings
         asked = self._services.runner.asked(row.id) if row.state is State.RUNNING else None
         now = {"gone": gone, "settings": settings, "asked": asked, "seconds_left": asked.left(time.monotonic()) if asked else None}
+        now |= {"waiting": None if before is None else waiting_words(before)}
+        now |= {"searchable": row.state is State.FAILED and self._services.store.searches.get(row.id) is not None}
         around = now | {"board": board, "study": row, "colour": COLOURS[row.state], "meaning": meaning}
         return fragment("server/board.html", sites=sites, tests=tests, until=until, bare=bare, **around)
 

@@ -37,6 +37,7 @@ _WORDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "round": lambda b: f"Round {b.get('rounds')}; {size(int(b.get('bytes', 0)))} so far" + _gone(b),
     "tests": lambda b: f"{counted(int(b.get('tests', 0)), 'test')} done",
     "stage": lambda b: stage_of(str(b.get("words", ""))),
+    "searched": lambda _: "Graphs are sought again, from the tests that are there",
     "finished": lambda b: f"The study finished. {b.get('headline', '')}",
     "failed": lambda b: f"The study failed. {b.get('message', '')}",
     "cancelled": lambda _: "The study was cancelled",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from starlette.responses import Response
 
+from consilience.service.deleting import MARK, STAYS
 from consilience.service.server import actions
 from consilience.service.server.services import may_create
 from consilience.service.store import AccountRole
@@ -35,8 +36,13 @@ def _studies(visit: Visit) -> Response:
         for row in store.studies.seen_by(visit.owner)
         if (access := store.members.access(row.id, visit.who)) is not None
     ]
+    gone = visit.request.query_params.get("deleted", "")
+    # only what the log says: an address that somebody was sent does not tell stories
+    deleted = any(one.study == gone and one.action == MARK for one in store.audit.of_account(visit.owner))
     creates = store.accounts.role_of(visit.owner) is AccountRole.OWNER
-    return visit.show("studies.html", "Studies", rows=rows, creates=creates, shared=any(row.owner != visit.owner for row, *_ in rows))
+    shared = any(row.owner != visit.owner for row, *_ in rows)
+    told = gone if deleted else ""
+    return visit.show("studies.html", "Studies", rows=rows, creates=creates, shared=shared, deleted=told, stays=STAYS)
 
 
 def _new(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200, name: str = "", way: str = "form") -> Response:

@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from consilience.secagg import fingerprint_text
 from consilience.service.contract import warnings_of
+from consilience.service.deleting import GOES, STAYS
 from consilience.service.server import actions
 from consilience.service.store import State, StudyRow
 from consilience.settings.declaration import NETWORK_SETTINGS
@@ -16,7 +17,7 @@ from consilience.web.pages.server.life import COLOURS, meaning_of, steps
 from consilience.web.pages.server.settings_form import dangers_of, plain
 from consilience.web.pages.server.visit import HOME, Visit, acts, go, shows
 
-__all__ = ["cancelled", "deleted", "opened", "renamed", "repeated", "started", "study_page"]
+__all__ = ["cancelled", "deleted", "opened", "renamed", "repeated", "searched", "started", "study_page"]
 
 
 def _study(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200) -> Response:
@@ -38,6 +39,7 @@ def _study(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200) ->
         connected=connected,
         pending=len(store.studies.invitations(row.id)) if access.inside else 0,
         tests=store.runs.count_results(row.id),
+        searchable=row.state is State.FAILED and store.searches.get(row.id) is not None,
         variables=variables,
         changed=_changed(row),
         dangers=dangers_of(row.settings),
@@ -45,6 +47,8 @@ def _study(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200) ->
         needed=max(2, row.settings.min_contributors),
         access=access,
         members=store.members.of(row.id) if access.inside else (),
+        goes=GOES,
+        stays=STAYS,
         digest=fingerprint_text(bytes.fromhex(digest)) if (digest := actions.digest_now(row, sites)) else "",
     )
 
@@ -73,13 +77,22 @@ def _cancelled(visit: Visit, _form: Form) -> Response:
     return go(f"{HOME}/{row.id}")
 
 
+def _searched(visit: Visit, _form: Form) -> Response:
+    row = visit.study
+    actions.search_again(visit.services, row)
+    return go(f"{HOME}/{row.id}/progress")
+
+
 def _repeated(visit: Visit, _form: Form) -> Response:
     return go(f"{HOME}/{actions.repeat(visit.services, visit.study)}")
 
 
-def _deleted(visit: Visit, _form: Form) -> Response:
-    actions.delete(visit.services, visit.held)
-    return go(HOME)
+def _deleted(visit: Visit, form: Form) -> Response:
+    row = visit.held
+    if " ".join(form.text("called", 201).split()) != " ".join(row.name.split()):
+        return _study(visit, [Trouble("called", "To delete the study, type its name. Nothing was deleted.")], 422)
+    actions.delete(visit.services, row)
+    return go(f"{HOME}?deleted={row.id}")
 
 
 def _renamed(visit: Visit, form: Form) -> Response:
@@ -92,3 +105,4 @@ def _renamed(visit: Visit, form: Form) -> Response:
 study_page = shows(_study, owner=False)
 opened, started, cancelled = acts(_opened, _study), acts(_started, _study), acts(_cancelled, _study)
 repeated, deleted, renamed = acts(_repeated, _study), acts(_deleted, _study), acts(_renamed, _study)
+searched = acts(_searched, _study)

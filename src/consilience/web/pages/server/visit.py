@@ -20,7 +20,16 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from consilience.errors import ConsilienceError
 from consilience.service.errors import RateLimitError, TokenError
 from consilience.service.server.app import status_of
-from consilience.service.server.services import Services, access_to, held_study, own_study, seen_study, shared_study, told_study
+from consilience.service.server.services import (
+    Services,
+    access_to,
+    held_study,
+    own_study,
+    seen_study,
+    shared_study,
+    told_study,
+    whole_study,
+)
 from consilience.service.store import Access, Principal, StudyRow, TokenKind
 from consilience.web.forms import Form, Trouble, read_form
 from consilience.web.live import Streams
@@ -114,6 +123,11 @@ class Visit:
     def told(self) -> StudyRow:
         """The same, where what it has found is shown."""
         return told_study(self.request.path_params["study"], self.who, self.services)
+
+    @property
+    def whole(self) -> StudyRow:
+        """The same, for owners and observers: what the server knows of it, all of it."""
+        return whole_study(self.request.path_params["study"], self.who, self.services)
 
     @property
     def access(self) -> Access:

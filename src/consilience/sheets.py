@@ -1,6 +1,7 @@
 """Tables for spreadsheets, which take a cell that begins with certain signs for a formula and may run it.
 
-Names come from many sites and are nobody's formulas. The convention is an apostrophe in front; numbers stay numbers.
+Names come from many sites and are nobody's formulas. The convention is an apostrophe in front; numbers stay numbers. Every CSV file that
+people are given is written here; programs read ``result.json``, which has all names as they are.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
-__all__ = ["guarded", "guarded_csv", "to_csv"]
+import polars as pl
+
+__all__ = ["frame_csv", "guarded", "guarded_csv", "to_csv"]
 
 _SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
@@ -50,3 +53,16 @@ def guarded_csv(content: bytes) -> bytes:
     rows = list(csv.reader(io.StringIO(content.decode("utf-8"), newline="")))
     safe = [[guarded(cell) for cell in row] for row in rows]
     return content if safe == rows else to_csv(safe).encode()
+
+
+def frame_csv(frame: pl.DataFrame) -> str:
+    r"""A table as CSV with every text guarded; lists of text as one text, with commas.
+
+    >>> frame_csv(pl.DataFrame({"x": ["=a"], "given": [["@b", "c"]], "size": [-1.5]}))
+    "x,given,size\n'=a,\"'@b,c\",-1.5\n"
+    """
+    joined = frame.with_columns(pl.col(pl.List(pl.String)).list.join(","))  # CSV has no lists
+    texts = [column for column in joined.get_columns() if column.dtype == pl.String]
+    safe = [pl.Series(column.name, [guarded(cell) for cell in column], dtype=pl.String) for column in texts]
+    made = joined.with_columns(safe)
+    return made.rename({name: str(guarded(name)) for name in made.columns}).write_csv()

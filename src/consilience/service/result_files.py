@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import math
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 from polars import selectors
 
 from consilience.citest.rounding import PUBLISHED_DIGITS, significant
+from consilience.graph.drawing.svg import Positions
 from consilience.iod import Discovery
 from consilience.iod.report.graphs import common_positions
+from consilience.iod.report.page import render
 from consilience.service.contract import Contract
+from consilience.sheets import frame_csv
 
-__all__ = ["DOCUMENTS", "documents_of", "published"]
+__all__ = ["DOCUMENTS", "documents_of", "plain", "published", "result_json"]
 
 DOCUMENTS = {"result.json": "application/json", "tests.csv": "text/csv; charset=utf-8", "report.html": "text/html; charset=utf-8"}
 """What may be downloaded, and its type."""
@@ -33,14 +34,31 @@ def documents_of(found: Discovery, contract: Contract, sites: tuple[str, ...], r
     settings = contract.settings
     study = {"id": contract.study, "name": contract.name, "sites": list(sites), "rounds": rounds, "bytes": size}
     head = {"study": study, "method": settings.method.value, "site_effects": settings.site_effects.value}
-    # where the variables stand in drawings takes longest to find: it is found once, and whoever opens the result need not wait for it
-    layout = {"layout": {name: list(point) for name, point in common_positions(found).items()}}
+    positions = common_positions(found)
+    body = _json({**head, **found.to_dict(), "tests": tests.to_dicts(), "layout": _layout(positions)})
+    report = render(found, positions).encode()
+    return [("result.json", body), ("tests.csv", frame_csv(tests).encode()), ("report.html", report)]
+
+
+def result_json(found: Discovery) -> bytes:
+    """A discovery as the bytes of a file ``result.json``, without what a study adds to it.
+
+    >>> import consilience as cs
+    >>> found = cs.discover(cs.Oracle(cs.PAG.parse("A o-> C, B o-> C"), datasets=["ABC"]))
+    >>> Discovery.from_dict(json.loads(result_json(found))).headline == found.headline
+    True
+    """
+    return _json(found.to_dict())
+
+
+def _layout(positions: Positions) -> dict[str, list[float]]:
+    """Where the variables stand in drawings takes longest to find: it is found once, and whoever opens the result need not wait for it."""
+    return {name: list(point) for name, point in positions.items()}
+
+
+def _json(told: dict[str, Any]) -> bytes:
     # allow_nan: JSON has no NaN, and Python would write one that no other program reads; plain() has replaced them
-    body = json.dumps(
-        plain({**head, **found.to_dict(), "tests": tests.to_dicts(), **layout}), indent=1, ensure_ascii=False, allow_nan=False
-    )
-    flat = tests.with_columns(tests["given"].list.join(","))  # CSV has no lists
-    return [("result.json", body.encode()), ("tests.csv", flat.write_csv().encode()), ("report.html", _report(found))]
+    return json.dumps(plain(told), indent=1, ensure_ascii=False, allow_nan=False).encode()
 
 
 def published(tests: pl.DataFrame) -> pl.DataFrame:
@@ -54,13 +72,6 @@ def published(tests: pl.DataFrame) -> pl.DataFrame:
         pl.Series(column.name, [None if value is None else significant(value, PUBLISHED_DIGITS) for value in column], dtype=column.dtype)
         for column in tests.select(selectors.float())
     )
-
-
-def _report(found: Discovery) -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "report.html"
-        found.to_html(path)
-        return path.read_bytes()
 
 
 def plain(value: Any, digits: int | None = None) -> Any:

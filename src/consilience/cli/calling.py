@@ -1,4 +1,4 @@
-"""Talking to a study server over its REST interface, as commands do."""
+"""Calls to a study server's REST interface, for its owner at the command line."""
 
 from __future__ import annotations
 
@@ -13,20 +13,22 @@ from consilience import __version__
 from consilience.cli.optional import need_service
 from consilience.errors import AccessError, ConsilienceError, OptionError
 from consilience.service.errors import ConfigurationError, UnreachableError
+from consilience.wording import printable
 
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["TOKEN", "Ca", "Server", "StudyId", "call", "client_of", "error_of"]
+__all__ = ["AsJson", "Ca", "Server", "StudyId", "call", "error_of", "rest_client"]
 
 Server = Annotated[str, typer.Option(help="Address of the server.", envvar="CONSILIENCE_SERVER_PUBLIC_URL")]
 Ca = Annotated[str, typer.Option(help="Certificate to trust (PEM), for a server with one of its own.", envvar="CONSILIENCE_SERVER_CA")]
 StudyId = Annotated[str, typer.Argument(help="The study's id.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 TOKEN = "CONSILIENCE_SERVER_TOKEN"  # noqa: S105  the name of a variable
 
 
-def client_of(server: str, ca: str, *, login: bool = True) -> httpx.Client:
-    """A connection to a server, with the token of the environment unless ``login`` is false."""
+def rest_client(server: str, ca: str, *, login: bool = True) -> httpx.Client:
+    """A client for a server's REST interface, with the token of the environment."""
     need_service()
     import httpx  # noqa: PLC0415
 
@@ -43,24 +45,25 @@ def client_of(server: str, ca: str, *, login: bool = True) -> httpx.Client:
 
 
 def call(client: httpx.Client, method: str, path: str, body: Any = None) -> Any:
-    """What the server answers: JSON where it is that, else bytes; its refusals as errors."""
+    """The answer to one request, JSON as what it says and else as bytes; an error in words if it was not done."""
     import httpx  # noqa: PLC0415
 
     try:
         reply = client.request(method, path, json=body) if body is not None else client.request(method, path)
     except httpx.HTTPError as error:
-        raise UnreachableError(f"{client.base_url} does not answer: {error}.") from None
+        raise UnreachableError(f"{client.base_url} does not answer: {printable(str(error))}.") from None
     if reply.status_code >= 400:
         raise error_of(reply)
     return reply.json() if reply.content and reply.headers.get("content-type", "").startswith("application/json") else reply.content
 
 
 def error_of(reply: httpx.Response) -> ConsilienceError:
-    """What the server refuses with."""
+    """Why something was not done, in the server's words."""
     try:
         body = reply.json()
     except ValueError:
         return UnreachableError(f"The server answers with status {reply.status_code}.")
-    message = body.get("message") or json.dumps(body.get("detail", body), ensure_ascii=False)
+    told = body if isinstance(body, dict) else {"detail": body}
+    message = told.get("message") or json.dumps(told.get("detail", told), ensure_ascii=False)
     kind = AccessError if reply.status_code in (401, 403, 404, 429) else OptionError
-    return kind(str(message))
+    return kind(printable(str(message)))

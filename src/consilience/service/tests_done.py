@@ -1,0 +1,47 @@
+"""All tests of a study are made: what its result says of that, beside the tests themselves."""
+
+from __future__ import annotations
+
+import msgspec
+import polars as pl
+
+from consilience.secagg.ring import WORD_BYTES
+
+__all__ = ["TestsDone"]
+
+
+class TestsDone(msgspec.Struct, frozen=True):
+    """How the tests of a study were made. With the stored results, graphs can be sought at any time, and nobody is asked again.
+
+    Attributes
+    ----------
+    sites : tuple of str
+        Sites that took part to the end.
+    rounds, bytes : int
+        What it took.
+    messages, numbers : int
+        What left each site: sums, and numbers in all of them.
+    withheld : tuple of str
+        What the study's rules kept out of its sums.
+    seconds : float
+        From the first question to the last answer.
+    """
+
+    __test__ = False  # no tests, for pytest
+
+    sites: tuple[str, ...]
+    rounds: int
+    bytes: int
+    messages: int
+    numbers: int
+    withheld: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    def left(self) -> pl.DataFrame:
+        """What left each site, as the server counts it; a site's own ledger says it in words.
+
+        >>> TestsDone(("a",), rounds=3, bytes=100, messages=2, numbers=5).left().row(0)
+        ('a', 2, 5, 80, 0)
+        """
+        counts = {"messages": self.messages, "numbers": self.numbers, "bytes": WORD_BYTES * self.numbers, "refused": 0}
+        return pl.DataFrame([{"site": name, **counts} for name in self.sites])

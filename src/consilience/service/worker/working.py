@@ -1,0 +1,109 @@
+"""What a worker does: graphs from the tests of a study and its documents, or a result at another level."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+import msgspec
+import polars as pl
+
+from consilience.citest.interface import CITest, Progress
+from consilience.citest.question import Question
+from consilience.citest.result import CIResult
+from consilience.iod.discover import TESTING, discover, discover_arguments
+from consilience.iod.discovery import Discovery, question_schema
+from consilience.iod.redecide import NOT_ASKED
+from consilience.iod.solver.patience import under_way
+from consilience.service.contract import decode_contract
+from consilience.service.result_files import documents_of, result_json
+from consilience.service.tests_done import TestsDone
+from consilience.service.worker.messages import Found, Order, Redecide, Redecided, Search, Wanted
+
+__all__ = ["MissingTests", "RecordedTests", "work"]
+
+_result = msgspec.msgpack.Decoder(CIResult)
+
+
+class MissingTests(Exception):  # noqa: N818  not an error: whoever has sites asks them
+    """Tests that the search needs and nobody has made."""
+
+    def __init__(self, questions: Sequence[Question]) -> None:
+        super().__init__(f"{len(questions)} tests are missing")
+        self.questions = tuple(questions)
+
+
+class RecordedTests(CITest):
+    """A CI test that answers with results that are there.
+
+    What is not there raises :class:`MissingTests` if somebody can be asked; else it is unknown, and noted in ``missing``.
+
+    >>> known = CIResult("A", "B", (), 0.25)
+    >>> test = RecordedTests([known], ["A", "B", "C"], [frozenset("ABC")], asking=False)
+    >>> [result.informative for result in test.test_many([("A", "B"), ("A", "C")])], list(test.missing)
+    ([True, False], [Question(x='A', y='C', given=())])
+    """
+
+    def __init__(
+        self,
+        results: Iterable[CIResult],
+        variables: Iterable[str],
+        datasets: Iterable[frozenset[str]],
+        done: TestsDone | None = None,
+        *,
+        asking: bool,
+    ) -> None:
+        self.variables, self.datasets = tuple(variables), tuple(dict.fromkeys(datasets))
+        self.missing: dict[Question, None] = {}
+        self._known = {Question(one.x, one.y, one.given): one for one in results}
+        self._done, self._asking = done, asking
+
+    def answer(self, questions: Sequence[Question], progress: Progress | None = None) -> list[CIResult]:
+        """What is known, in order."""
+        del progress
+        absent = [question for question in questions if question not in self._known]
+        if absent and self._asking:
+            raise MissingTests(absent)
+        self.missing |= dict.fromkeys(absent)
+        return [self._known.get(q) or q.result(1.0, contributors=0, reason=NOT_ASKED) for q in questions]
+
+    def disclosed(self) -> pl.DataFrame | None:
+        """What had left each site when the tests were made."""
+        return None if self._done is None else self._done.left()
+
+    def withheld(self) -> tuple[str, ...]:
+        """What the study's rules kept out of its sums."""
+        return () if self._done is None else self._done.withheld
+
+
+def work(order: Order, say: Callable[[str], None]) -> Found | Redecided | Wanted:
+    """Do what an order asks for; ``say`` is told, in words, what is being done."""
+    return _redecided(order) if isinstance(order, Redecide) else _searched(order, say)
+
+
+def _searched(order: Search, say: Callable[[str], None]) -> Found | Wanted:
+    contract, done = decode_contract(order.contract), order.done
+    sets = map(frozenset, contract.datasets)
+    test = RecordedTests(map(_result.decode, order.results), contract.schema, sets, done, asking=order.asking)
+
+    def told(words: str) -> None:
+        if not words.startswith(TESTING):  # the tests are there, whatever the search says of them
+            say(words)
+
+    try:
+        found = discover(test, **discover_arguments(contract.settings), progress=told)
+    except MissingTests as wanted:
+        return Wanted([(q.x, q.y, q.given) for q in wanted.questions], under_way())
+    found = replace(found, timings={**found.timings, "tests": done.seconds})
+    if test.missing:
+        rows = [{"x": q.x, "y": q.y, "given": list(q.given)} for q in test.missing]
+        found = replace(found, missing=pl.DataFrame(rows, schema=question_schema()))
+    say("writing the report")
+    documents = documents_of(found, contract, done.sites, done.rounds, done.bytes)
+    return Found(documents, len(found.pags), found.tests.height, found.headline, under_way())
+
+
+def _redecided(order: Redecide) -> Redecided:
+    found = Discovery.from_dict(json.loads(order.result)).redecide(alpha=order.alpha, time_limit=order.seconds)
+    return Redecided(result_json(found), under_way())

@@ -30,7 +30,7 @@ def run(home: Path, *words: str, said: str = PASSWORD) -> Result:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    assert run(tmp_path, "owner", "ada", "--password-stdin").exit_code == 0
+    assert run(tmp_path, "init", "--owner", "ada", "--password-stdin").exit_code == 0
     return tmp_path
 
 

@@ -141,10 +141,10 @@ def test_a_site_reconsiders_what_it_has_declined(tmp_path: Path) -> None:
     folder = Home(tmp_path).enter(Invitation("https://study.example", study, "one", bytes(32), bytes(32)))
     nothing = run("client", "reconsider", "--home", str(tmp_path))
     assert "nothing to allow" in nothing.output
-    folder.keep_misfit("'one' has 'C' = 'x'.")
+    folder.keep_fit(bytes(32), "'one' has 'C' = 'x'.")
     result = run("client", "reconsider", "--home", str(tmp_path), "--study", study)
     assert result.exit_code == 0, result.output
     assert "'C' = 'x'" in result.output
     assert "1 time so far" in " ".join(result.output.split())
-    assert folder.misfit is not None
-    assert folder.misfit.allowed
+    assert folder.fit is not None
+    assert folder.fit.allowed

@@ -1,4 +1,4 @@
-"""One message of every kind, with fixed fields. ``wire.json`` has the bytes of each, recorded with version 3 of the protocol."""
+"""One message of every kind, with fixed fields. ``wire.json`` has the bytes of each, recorded with version 4 of the protocol."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from consilience.protocol.evaluate import Evaluate, ModelAsk
 from consilience.protocol.grid import Cells, Grid
 from consilience.protocol.handshake import (
     Challenge,
+    Checked,
     Closing,
     Consent,
     Declare,
@@ -21,10 +22,12 @@ from consilience.protocol.handshake import (
     DeclaredVariable,
     Declined,
     Hello,
+    Preview,
     Proof,
     Proposal,
     Token,
     TokenAsk,
+    Waiting,
     Welcome,
 )
 from consilience.protocol.local_tests import LocalTests
@@ -86,7 +89,9 @@ FROM_SERVER: dict[str, Any] = {
     "challenge": Challenge(b"i" * 32, b"n" * 32, 1700000000, b"s" * 64),
     "welcome": Welcome("muenster", "00112233aabbccdd", "trial", "open", b"s" * 64),
     "declare?": DeclareAsk(),
+    "preview": Preview(b"contract", b"s" * 64),
     "proposal": Proposal(b"contract", b"s" * 64),
+    "waiting": Waiting("connect", 3, (("mainz", "not connected"),), 1),
     "key?": KeyAsk(b"run"),
     "keys": KeySet(b"run", (OFFER, OFFER)),
     "round": Round(RoundRequest(b"run", 7, b"roster", REQUESTS["survey"], (Announced(("A", "C"), 3, 120),))),  # type: ignore[arg-type]
@@ -99,6 +104,7 @@ FROM_SITE: dict[str, Any] = {
     "declare": Declare((DeclaredVariable("A", "continuous", (), False, False, "float", ""),)),
     "consent": Consent(b"digest", b"s" * 64),
     "declined": Declined("no"),
+    "checked": Checked(b"digest", fits=True),
     "key": OFFER,
     "entered": Entered(b"run"),
     "answer": Answer(b"run", 7, b"masked"),

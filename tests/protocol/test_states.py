@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 
 from consilience import errors
-from consilience.protocol.handshake import Consent, Declare, Declined, Proof, from_server, from_site
+from consilience.protocol.handshake import Checked, Consent, Declare, Declined, Proof, from_server, from_site
 from consilience.protocol.messages import Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, Round
 from consilience.protocol.states import MESSAGES, TABLE, SiteState, Standing, Transition, drawing, refusal_in, replies_to, table_text
 
@@ -27,7 +27,7 @@ def test_a_message_stands_once_in_a_row() -> None:
 
 def test_what_a_site_answers_is_what_a_server_understands() -> None:
     said = {reply for _, step in STEPS for reply in step.replies}
-    assert said == {Proof, Declare, Declined, Consent, KeyOffer, Entered, Answer, Refused}
+    assert said == {Proof, Declare, Checked, Declined, Consent, KeyOffer, Entered, Answer, Refused}
     assert said <= set(get_args(from_site.type))
 
 

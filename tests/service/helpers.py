@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient, WebSocketTestSession
 
 from consilience.protocol.framing import Assembler, decode, encode, frames
-from consilience.protocol.handshake import Hello, from_server, join_context, prove
+from consilience.protocol.handshake import Hello, Preview, Waiting, from_server, join_context, prove
 from consilience.secagg import Identity
 from consilience.service.config import ServerConfig
 from consilience.service.invitation import Invitation, read_invitation
@@ -103,6 +103,13 @@ class Hand:
             self.socket.send_bytes(frame)
 
     def receive(self) -> Any:
+        """The next message that is not merely news."""
+        while isinstance(found := self.hear(), Preview | Waiting):
+            pass
+        return found
+
+    def hear(self) -> Any:
+        """The next message."""
         assembler, whole = Assembler(1 << 26), None
         while whole is None:
             whole = assembler.feed(self.socket.receive_bytes())

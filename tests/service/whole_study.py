@@ -16,7 +16,7 @@ from consilience.service.settings import specs_of
 from consilience.service.store import State
 from consilience.settings import NetworkSettings
 from tests.federation.helpers import mixed_clients
-from tests.service.store.test_store import RunLinks
+from tests.service.run_links import RunLinks, run
 
 CLIENTS = mixed_clients(3, columns="ABC")
 SCHEMA = cs.Server(CLIENTS).schema
@@ -26,7 +26,7 @@ NAME = "Schlaganfall in fünf Häusern"
 def finished_study(services: Services, name: str = NAME, **settings: Any) -> tuple[Contract, dict[str, Ledger]]:
     """A study of ada's that has finished; its contract, and the ledgers of its sites."""
     contract, ledgers, links = running_study(services, name, **settings)
-    services.runner._discover(contract, links)  # type: ignore[arg-type]
+    run(services.runner, contract, links)
     return contract, ledgers
 
 

@@ -80,7 +80,7 @@ class Owner:
     def again(self) -> None:
         """A new draft of the study, which is the owner's study from then on."""
         self.go()
-        self.page.get_by_text("Do it again").click()
+        self.page.get_by_text("Make a copy").click()
         self.page.get_by_role("button", name="Make a new draft").click()
         expect(self.page.get_by_role("button", name="Open the study")).to_be_visible()
         self.study = self.page.url.rpartition("/")[2]

@@ -49,23 +49,25 @@ def address_of(settings: ServerConfig) -> str:
     return settings.public_url or f"{scheme}://{settings.host}:{settings.port}"
 
 
-def add_owner(settings: ServerConfig, name: str, password: str, role: str = "owner") -> None:
-    """A new account in the server's database, which is made if it is not there."""
+def add_owner(settings: ServerConfig, name: str, password: str, role: str = "owner", *, create: bool = False) -> None:
+    """A new account in the server's database; with ``create``, in a new one."""
     from consilience.service.server.passwords import Passwords  # noqa: PLC0415  the extra may not be installed
     from consilience.service.store import AccountRole  # noqa: PLC0415
 
-    with _opened(settings) as store:
-        store.accounts.add(name, Passwords().hash(password), AccountRole(role))
+    hashed = Passwords().hash(password)  # before there is a file: a password that is too short leaves nothing behind
+    with _opened(settings, create=create) as store:
+        store.accounts.add(name, hashed, AccountRole(role))
 
 
 @contextmanager
-def _opened(settings: ServerConfig) -> Iterator[Store]:
+def _opened(settings: ServerConfig, *, create: bool = False) -> Iterator[Store]:
     """The server's database, which the server itself may have open."""
     from consilience.service.store import Database, Store  # noqa: PLC0415
 
     folder = Path(settings.home)
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    database = Database(folder / "studies.sqlite", time.time)
+    if create:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    database = Database(folder / "studies.sqlite", time.time, create=create)
     try:
         yield Store(database)
     finally:

@@ -186,7 +186,11 @@ def _run(client: Client, folder: StudyFolder, settings: AgentConfig, peers: dict
     with folder.lock():
         site = Site(client, folder, lambda *_: False, peers, tells, decide=decided)
         agent = Agent(folder.joined, client.identity, settings, say)
-        outcome = asyncio.run(agent.run(site))
+        try:
+            outcome = asyncio.run(agent.run(site))
+        finally:
+            if site.advice:
+                say(site.advice)
         say(f"{outcome.state}: {outcome.message}")
         if outcome.token:
             contract = folder.contract
@@ -243,7 +247,7 @@ def token(
 
 @client_app.command("reconsider")
 def reconsider(study: StudyOption = "", config: ConfigFile = None, home: HomeOption = None) -> None:
-    """Allow one more contract of a study after this site's table did not fit one: whether it fits tells something about its values.
+    """Allow a study that declares something else than before one more answer: whether a table fits tells something about its values.
 
     Example: consilience client reconsider --home muenster
     """
@@ -254,9 +258,9 @@ def reconsider(study: StudyOption = "", config: ConfigFile = None, home: HomeOpt
     if found is None:
         console.print("There is nothing to allow: this site declines no contract of the study unseen.", highlight=False)
         return
-    console.print(f"the table did not fit: {escape(found.reason)}", highlight=False, soft_wrap=True)
-    words = f"The study's owner was told that it does not fit, {counted(found.times, 'time')} so far. One more contract is looked at."
-    console.print(words, highlight=False, soft_wrap=True)
+    was = f"does not fit, {counted(found.times, 'time')} so far: {found.reason}" if found.reason else "fits."
+    console.print(f"The study's owner was told that the table {escape(was)}", highlight=False, soft_wrap=True)
+    console.print("One more declaration is looked at. (The same one is looked at again in any case.)", highlight=False, soft_wrap=True)
 
 
 @client_app.command("status")

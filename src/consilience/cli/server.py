@@ -59,7 +59,12 @@ def init(
     folder = Path(settings.home)
     if (folder / "identity.pem").exists():
         raise ConfigurationError(f"There is a server in {str(folder)!r} already. Choose another folder with --home.")
-    add_owner(settings, owner, new_password(password_stdin))
+    if (folder / "studies.sqlite").exists():
+        raise ConfigurationError(
+            f"A new server needs a folder without a database; there is one in {str(folder)!r}, of a server whose identity.pem is gone. "
+            f"Put that back from a backup, or choose another folder with --home."
+        )
+    add_owner(settings, owner, new_password(password_stdin), create=True)
     identity = Identity.generate()
     write_private(folder / "identity.pem", identity.to_pem(_identity_password()))
     if host_name:

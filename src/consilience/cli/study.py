@@ -12,7 +12,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from consilience.cli import study_archive, study_records
+from consilience.cli import study_again, study_archive, study_records
 from consilience.cli.calling import Ca, Server, StudyId, call, error_of, rest_client
 from consilience.cli.terminal import Terminal, say, say_json
 from consilience.data.errors import ReadError
@@ -30,6 +30,9 @@ study_app.command("received")(study_records.list_received)
 study_app.command("export")(study_archive.export_study)
 study_app.command("verify")(study_archive.verify_archive)
 study_app.command("delete")(study_archive.delete_study)
+study_app.command("without")(study_again.go_without)
+study_app.command("copy")(study_again.copy_study)
+study_app.command("rerun")(study_again.rerun_study)
 _client, _call, _error = rest_client, call, error_of
 
 
@@ -126,7 +129,7 @@ def cancel(study: StudyId, server: Server = "", ca: Ca = "") -> None:
 def search(study: StudyId, server: Server = "", ca: Ca = "") -> None:
     """Look again for the graphs of a study that failed after all its tests were made. No site is asked."""
     with _client(server, ca) as client:
-        print(_call(client, "POST", f"/studies/{study}/search")["state"])
+        say(_call(client, "POST", f"/studies/{study}/search")["state"])
 
 
 @study_app.command("watch")

@@ -6,6 +6,8 @@
     server   Challenge  who I am, another fresh number, the time, signed over both numbers, the study and the site
     site     Proof      signed over the same and the channel, under another label
     server   Welcome    the study as it is, signed over the same, the channel, the proof and what the welcome says
+    server   Preview    what an open study declares, signed        site   Checked (whether its table fits that) or Declined
+    server   Waiting    whom the study waits for, whenever that changes
     server   Proposal   the contract, signed, when the study runs  site   Consent (its digest, signed) or Declined
     server   KeyAsk, KeySet, Round …                               site   one answer to each (see consilience.protocol.messages)
     server   Closing    the study is over
@@ -30,8 +32,11 @@ from consilience.secagg.identity import SIGNATURE_BYTES, is_signed_by
 
 __all__ = [
     "HANDSHAKE_BYTES",
+    "MISFIT",
     "NONCE_BYTES",
+    "WAITS_FOR",
     "Challenge",
+    "Checked",
     "Closing",
     "Consent",
     "Declare",
@@ -39,18 +44,22 @@ __all__ = [
     "DeclaredVariable",
     "Declined",
     "Hello",
+    "Preview",
     "Proof",
     "Proposal",
     "Token",
     "TokenAsk",
+    "Waiting",
     "Welcome",
     "consent_context",
     "from_server",
     "from_site",
     "join_context",
+    "preview",
     "propose",
     "prove",
     "server_proof",
+    "verify_preview",
     "verify_proposal",
     "verify_server",
     "verify_site",
@@ -64,6 +73,7 @@ HANDSHAKE_BYTES = 4096
 _SERVER, _SITE = b"consilience/session/1/server", b"consilience/session/1/site"
 _CONSENT, _JOIN = b"consilience/session/1/consent", b"consilience/session/1/join"
 _WELCOME, _PROPOSAL = b"consilience/session/1/welcome", b"consilience/session/1/proposal"
+_PREVIEW = b"consilience/session/1/preview"
 
 
 class Hello(msgspec.Struct, frozen=True, tag="hello", forbid_unknown_fields=True):
@@ -131,6 +141,59 @@ class Proposal(msgspec.Struct, frozen=True, tag="proposal", forbid_unknown_field
     signature: bytes = b""
 
 
+class Preview(msgspec.Struct, frozen=True, tag="preview", forbid_unknown_fields=True):
+    """To a site, before the study starts: the contract as it stands, without sites, and the server's signature. Nothing is agreed to."""
+
+    contract: bytes
+    signature: bytes = b""
+
+
+class Checked(msgspec.Struct, frozen=True, tag="checked", forbid_unknown_fields=True):
+    """From a site: whether its table fits the declaration of this digest. What does not fit is not said."""
+
+    declaration: bytes
+    fits: bool
+
+
+class Waiting(msgspec.Struct, frozen=True, tag="waiting", forbid_unknown_fields=True):
+    """To a site: for which sites of how many (``sites``) the study waits, each with the reason, and for what (see :data:`WAITS_FOR`).
+
+    ``invited`` are invitations that nobody has taken yet.
+    """
+
+    what: str
+    sites: int
+    missing: tuple[tuple[str, str], ...] = ()
+    invited: int = 0
+
+    def said(self) -> str:
+        """In words.
+
+        >>> Waiting("connect", 4, (("mainz", "not connected"), ("marburg", "its table does not fit"))).said()
+        'waiting for 2 of 4 sites to connect: mainz (not connected), marburg (its table does not fit)'
+        >>> Waiting("connect", 4, (), 1).said()
+        'all 4 sites are there, 1 more is invited; the study begins when its owner starts it'
+        >>> Waiting("connect", 0, (), 2).said()
+        'no site has joined yet, 2 are invited'
+        """
+        more = f", {self.invited} more {'is' if self.invited == 1 else 'are'} invited" if self.invited else ""
+        if not self.sites:
+            return f"no site has joined yet{more.replace(' more', '')}"
+        if self.missing:
+            names = ", ".join(f"{name} ({why})" for name, why in self.missing)
+            return f"waiting for {len(self.missing)} of {self.sites} sites {WAITS_FOR.get(self.what, '')}{more}: {names}"
+        if self.what == "connect":
+            there = "the one site is" if self.sites == 1 else f"all {self.sites} sites are"
+            return f"{there} there{more}; the study begins when its owner starts it"
+        return f"all {self.sites} sites are there{more}"
+
+
+WAITS_FOR = {"connect": "to connect", "agree": "to agree", "return": "to come back"}
+"""What a study may wait for: before it is started, until all have agreed, and while it runs."""
+MISFIT = "The site's data do not fit the study's schema."
+"""What a site says of a table that does not fit, and no more."""
+
+
 class Consent(msgspec.Struct, frozen=True, tag="consent", forbid_unknown_fields=True):
     """From a site: its owner agrees to the contract of this digest."""
 
@@ -162,14 +225,14 @@ class Closing(msgspec.Struct, frozen=True, tag="closing", forbid_unknown_fields=
     message: str
 
 
-from_server: msgspec.msgpack.Decoder[Challenge | Welcome | DeclareAsk | Proposal | Token | Closing | KeyAsk | KeySet | Round] = (
-    msgspec.msgpack.Decoder(Challenge | Welcome | DeclareAsk | Proposal | Token | Closing | KeyAsk | KeySet | Round)
-)
+from_server: msgspec.msgpack.Decoder[
+    Challenge | Welcome | DeclareAsk | Preview | Proposal | Waiting | Token | Closing | KeyAsk | KeySet | Round
+] = msgspec.msgpack.Decoder(Challenge | Welcome | DeclareAsk | Preview | Proposal | Waiting | Token | Closing | KeyAsk | KeySet | Round)
 """Everything that a site understands."""
 
-from_site: msgspec.msgpack.Decoder[Hello | Proof | Declare | Consent | Declined | TokenAsk | KeyOffer | Entered | Answer | Refused] = (
-    msgspec.msgpack.Decoder(Hello | Proof | Declare | Consent | Declined | TokenAsk | KeyOffer | Entered | Answer | Refused)
-)
+from_site: msgspec.msgpack.Decoder[
+    Hello | Proof | Declare | Checked | Consent | Declined | TokenAsk | KeyOffer | Entered | Answer | Refused
+] = msgspec.msgpack.Decoder(Hello | Proof | Declare | Checked | Consent | Declined | TokenAsk | KeyOffer | Entered | Answer | Refused)
 """Everything that a server understands."""
 
 
@@ -252,10 +315,28 @@ def propose(server: Identity, study: str, contract: bytes) -> Proposal:
     return Proposal(contract, server.sign(pack(_PROPOSAL, study.encode(), sha256(contract))))
 
 
+def preview(server: Identity, study: str, contract: bytes) -> Preview:
+    """A contract that nobody is asked to agree to yet, with the server's signature; it is none under a proposal.
+
+    >>> server = Identity.generate()
+    >>> verify_preview(preview(server, "s", b"contract"), "s", server.public_bytes)
+    """
+    return Preview(contract, server.sign(pack(_PREVIEW, study.encode(), sha256(contract))))
+
+
 def verify_proposal(proposal: Proposal, study: str, server: bytes) -> None:
     """Raise :class:`BadSignatureError` unless the server proposes this contract for this study."""
-    context = pack(_PROPOSAL, study.encode(), sha256(proposal.contract))
-    if len(proposal.signature) != SIGNATURE_BYTES or not is_signed_by(server, context, proposal.signature):
+    _verify_contract(_PROPOSAL, proposal, study, server)
+
+
+def verify_preview(shown: Preview, study: str, server: bytes) -> None:
+    """Raise :class:`BadSignatureError` unless the server shows this contract for this study."""
+    _verify_contract(_PREVIEW, shown, study, server)
+
+
+def _verify_contract(label: bytes, message: Proposal | Preview, study: str, server: bytes) -> None:
+    context = pack(label, study.encode(), sha256(message.contract))
+    if len(message.signature) != SIGNATURE_BYTES or not is_signed_by(server, context, message.signature):
         raise BadSignatureError(
             "A contract must carry the signature of the server that this site has joined; it does not. Nothing is sent. "
             "Ask the study's owner."

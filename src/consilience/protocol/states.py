@@ -19,14 +19,17 @@ from consilience.errors import ConsilienceError, ProtocolError
 from consilience.protocol.errors import OutOfTurnError, StudyClosedError, WrongRosterError, WrongTermsError
 from consilience.protocol.handshake import (
     Challenge,
+    Checked,
     Closing,
     Consent,
     Declare,
     DeclareAsk,
     Declined,
+    Preview,
     Proof,
     Proposal,
     Token,
+    Waiting,
     Welcome,
 )
 from consilience.protocol.messages import Answer, Entered, KeyAsk, KeyOffer, KeySet, Refused, Round
@@ -80,46 +83,70 @@ def _token(standing: Standing) -> Transition:
     return Transition(Token, (standing,))
 
 
+def _news(standing: Standing) -> Transition:
+    """Whom the study waits for may be told whenever it changes; it may be on its way while something else happens."""
+    return Transition(Waiting, (standing,))
+
+
+def _preview(standing: Standing, *others: Standing) -> Transition:
+    """What an open study declares, to a site that connects. It may be started at the same moment, and the preview come after that."""
+    return Transition(Preview, (standing, *others), (Checked, Declined))
+
+
 # Handshake, consent and runs are in one table though two classes act on it (the agent's session and the site's half of a study): two tables
 # had a seam between them, where a message could be in turn for one and out of turn for the other.
 #
 # A proposal may come twice: a site that connects while a study starts is told by the greeting and by the start. The second is answered
-# like the first, and moves nothing.
+# like the first, and moves nothing. Before a run it may also be another one, without a site that the owner goes on without.
 TABLE: dict[Standing, tuple[Transition, ...]] = {
     _S.CONNECTED: (Transition(Challenge, (_S.PROVED,), (Proof,)),),
     _S.PROVED: (Transition(Welcome, (_S.WELCOMED, _S.BOUND)),),
     _S.WELCOMED: (
         Transition(DeclareAsk, (_S.WELCOMED, _S.DECLINED), (Declare, Declined)),
+        _preview(_S.WELCOMED, _S.DECLINED),
         Transition(Proposal, (_S.CONSENTED, _S.CLOSED, _S.DECLINED), _PROPOSAL),
+        _news(_S.WELCOMED),
         _token(_S.WELCOMED),
         _OVER,
     ),
-    _S.BOUND: (Transition(Proposal, (_S.CONSENTED, _S.CLOSED, _S.DECLINED), _PROPOSAL), _token(_S.BOUND), _OVER),
+    _S.BOUND: (
+        _preview(_S.BOUND),
+        Transition(Proposal, (_S.CONSENTED, _S.CLOSED, _S.DECLINED), _PROPOSAL),
+        _news(_S.BOUND),
+        _token(_S.BOUND),
+        _OVER,
+    ),
     _S.CONSENTED: (
-        Transition(Proposal, (_S.CONSENTED,), _PROPOSAL),
+        _preview(_S.CONSENTED),
+        Transition(Proposal, (_S.CONSENTED, _S.CLOSED, _S.DECLINED), _PROPOSAL),
         Transition(KeyAsk, (_S.OFFERED, _S.CONSENTED), (KeyOffer, Refused)),
+        _news(_S.CONSENTED),
         _OVER,
     ),
     _S.OFFERED: (
+        _preview(_S.OFFERED),
         Transition(Proposal, (_S.OFFERED,), _PROPOSAL),
         Transition(KeyAsk, (_S.OFFERED,), (KeyOffer, Refused)),
         Transition(KeySet, (_S.RUNNING, _S.OFFERED), (Entered, Refused)),
+        _news(_S.OFFERED),
         _OVER,
     ),
     _S.RUNNING: (
+        _preview(_S.RUNNING),
         Transition(Proposal, (_S.RUNNING,), _PROPOSAL),
         Transition(KeyAsk, (_S.OFFERED, _S.RUNNING), (KeyOffer, Refused)),
         Transition(Round, (_S.RUNNING, _S.CLOSED), (Answer, Refused)),
+        _news(_S.RUNNING),
         _OVER,
     ),
     # closed is about data, not about turns: the site still consents to the contract it has, and answers no request
-    _S.CLOSED: (Transition(Proposal, (_S.CLOSED,), _PROPOSAL), _OVER),
-    _S.DECLINED: (_OVER,),
-    _S.OVER: (_token(_S.OVER), _OVER),  # the end, too, may be told twice
+    _S.CLOSED: (_preview(_S.CLOSED), Transition(Proposal, (_S.CLOSED,), _PROPOSAL), _news(_S.CLOSED), _OVER),
+    _S.DECLINED: (_news(_S.DECLINED), _OVER),
+    _S.OVER: (_news(_S.OVER), _token(_S.OVER), _OVER),  # the end, too, may be told twice
 }
 """What may come in which state. Everything else is refused, with what :func:`refusal_in` says."""
 
-MESSAGES: tuple[Message, ...] = (Challenge, Welcome, DeclareAsk, Proposal, KeyAsk, KeySet, Round, Token, Closing)
+MESSAGES: tuple[Message, ...] = (Challenge, Welcome, DeclareAsk, Preview, Proposal, Waiting, KeyAsk, KeySet, Round, Token, Closing)
 """All that a server may say to a site."""
 
 _RUN = (KeyAsk, KeySet, Round)

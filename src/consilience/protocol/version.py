@@ -4,5 +4,5 @@ from __future__ import annotations
 
 __all__ = ["VERSION"]
 
-VERSION = 3
+VERSION = 4
 """Raised when a message, the length of an answer or the meaning of a number in it changes."""

@@ -32,7 +32,7 @@ __all__ = [
     "warnings_of",
 ]
 
-_LABEL = b"consilience/contract/1"
+_LABEL, _DECLARATION = b"consilience/contract/1", b"consilience/declaration/1"
 _Names = Annotated[tuple[str, ...], msgspec.Meta(max_length=MOST_VARIABLES)]
 MOST_BYTES = 4 << 20
 """Of a contract: four times what a study may be declared with. A server that sends more wants a site's memory, not its consent."""
@@ -88,6 +88,29 @@ class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def digest(self) -> bytes:
         """SHA-256 over a label and the encoded contract."""
         return sha256(pack(_LABEL, self.encoded()))
+
+    @property
+    def declaration(self) -> bytes:
+        """SHA-256 over all of it but the sites: whether a table fits depends on this, and on nobody who takes part."""
+        return sha256(pack(_DECLARATION, msgspec.structs.replace(self, members=()).encoded()))
+
+    def without(self, site: str) -> Contract:
+        """The same with one site fewer. Where the variables were asked from the sites, :func:`narrowed` leaves out its own as well.
+
+        >>> both = Contract("00112233aabbccdd", "trial", (), (), NetworkSettings(), (Member("a", bytes(32)), Member("b", bytes(32))))
+        >>> [member.name for member in both.without("a").members]
+        ['b']
+        """
+        return msgspec.structs.replace(self, members=tuple(member for member in self.members if member.name != site))
+
+    def narrows(self, other: Contract) -> bool:
+        """Whether it is another with fewer sites and nothing else: at most without variables and variable sets that only these had.
+
+        A table that fits the other fits this one, whatever the values are: to answer it tells nothing of them.
+        """
+        same = msgspec.structs.replace(other, variables=self.variables, datasets=self.datasets, members=self.members)
+        parts = ((self.members, other.members), (self.variables, other.variables), (self.datasets, other.datasets))
+        return same == self and self.members != other.members and all(set(fewer) <= set(more) for fewer, more in parts)
 
     @property
     def schema(self) -> Schema:

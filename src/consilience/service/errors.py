@@ -21,6 +21,7 @@ __all__ = [
     "RunInterruptedError",
     "SearchError",
     "StoreError",
+    "TestsMissingError",
     "TokenError",
     "UnreachableError",
 ]
@@ -44,6 +45,12 @@ class RunInterruptedError(StudyError):
 
 class SearchError(StudyError):
     """A search for graphs was ended because it took too much, or its process ended by itself. The tests are kept."""
+
+
+class TestsMissingError(StudyError):
+    """Tests that a decision needs, and that nobody has made."""
+
+    __test__ = False  # not for pytest
 
 
 class LoginError(AccessError):

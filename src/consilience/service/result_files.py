@@ -23,8 +23,10 @@ DOCUMENTS = {"result.json": "application/json", "tests.csv": "text/csv; charset=
 """What may be downloaded, and its type."""
 
 
-def documents_of(found: Discovery, contract: Contract, sites: tuple[str, ...], rounds: int, size: int) -> list[tuple[str, bytes]]:
-    """The documents of a result. ``sites`` are those that took part to the end.
+def documents_of(
+    found: Discovery, contract: Contract, sites: tuple[str, ...], rounds: int, size: int, *, origin: str = ""
+) -> list[tuple[str, bytes]]:
+    """The documents of a result. ``sites`` are those that took part to the end, ``origin`` the study whose tests were decided again.
 
     All participants get the same: the server does not know which variable set is whose, so a site looks up its own local PAG at home.
     Numbers of tests have six significant digits: whoever has more could work out what they were made of
@@ -32,7 +34,8 @@ def documents_of(found: Discovery, contract: Contract, sites: tuple[str, ...], r
     """
     tests = published(found.tests)
     settings = contract.settings
-    study = {"id": contract.study, "name": contract.name, "sites": list(sites), "rounds": rounds, "bytes": size}
+    study: dict[str, Any] = {"id": contract.study, "name": contract.name, "sites": list(sites), "rounds": rounds, "bytes": size}
+    study |= {"origin": origin} if origin else {}
     head = {"study": study, "method": settings.method.value, "site_effects": settings.site_effects.value}
     positions = common_positions(found)
     body = _json({**head, **found.to_dict(), "tests": tests.to_dicts(), "layout": _layout(positions)})

@@ -25,6 +25,8 @@ class TestsDone(msgspec.Struct, frozen=True):
         What the study's rules kept out of its sums.
     seconds : float
         From the first question to the last answer.
+    origin : str
+        The study whose tests these are, if it is another one.
     """
 
     __test__ = False  # no tests, for pytest
@@ -36,6 +38,7 @@ class TestsDone(msgspec.Struct, frozen=True):
     numbers: int
     withheld: tuple[str, ...] = ()
     seconds: float = 0.0
+    origin: str = ""
 
     def left(self) -> pl.DataFrame:
         """What left each site, as the server counts it; a site's own ledger says it in words.

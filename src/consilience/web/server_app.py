@@ -6,6 +6,7 @@ Paths of the REST interface (``/api``, ``/health``, ``/metrics``) go where they 
 from __future__ import annotations
 
 from functools import partial
+from sqlite3 import OperationalError
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI
@@ -14,16 +15,16 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from consilience.errors import ConsilienceError
 from consilience.secagg.context import sha256
 from consilience.service.config import ServerConfig
-from consilience.service.server.app import status_of
+from consilience.service.server.app import busy_words, status_of
 from consilience.service.server.openid.settings import CALLBACK, provider_of
-from consilience.service.server.services import Services
+from consilience.service.server.services import RETRY_SECONDS, Services
 from consilience.web.live import Streams
 from consilience.web.pages.result import result_routes
 from consilience.web.pages.server import (
@@ -62,7 +63,9 @@ def with_pages(app: FastAPI) -> FastAPI:
     """Add the pages to a study server's application, and return it."""
     services = app.state.services
     assert isinstance(services, Services)
-    pages = Starlette(routes=_routes(), exception_handlers={HTTPException: _missing, ConsilienceError: _refused})
+    pages = Starlette(
+        routes=_routes(), exception_handlers={HTTPException: _missing, ConsilienceError: _refused, OperationalError: _not_now}
+    )
     secure = services.config.public_url.startswith("https://")
     # A cookie belongs to a host and not to a port, so the name says which server it is of. The prefix makes browsers refuse one that was
     # set without TLS or by a neighbouring host.
@@ -134,6 +137,7 @@ def _routes() -> list[BaseRoute]:
         *page(f"{_ONE}/cancel", None, study.cancelled),
         *page(f"{_ONE}/search", None, study.searched),
         *page(f"{_ONE}/again", None, study.repeated),
+        *page(f"{_ONE}/rerun", None, study.done_again),
         *page(f"{_ONE}/delete", None, study.deleted),
         *page(f"{_ONE}/variables", declaring.variables, declaring.variables_sent),
         *page(f"{_ONE}/file", declaring.file_form, declaring.file_sent),
@@ -150,6 +154,7 @@ def _routes() -> list[BaseRoute]:
         *page(f"{_ONE}/share", None, people.shared),
         *page(f"{_ONE}/unshare", None, people.taken_back),
         *page(f"{_ONE}/transfer", None, people.handed_over),
+        *page(f"{_ONE}/without", None, progress.left_out),
         *page(f"{_ONE}/audit", audit.audit_log),
         *page(f"{_ONE}/records", records.records),
         *page(f"{_ONE}/archive.zip", records.archive),
@@ -169,6 +174,11 @@ async def _missing(request: Request, error: Exception) -> Response:
 
 async def _refused(request: Request, error: Exception) -> Response:
     return await _error_page(request, status_of(error), str(error))
+
+
+async def _not_now(_request: Request, error: Exception) -> Response:
+    # no template: what stands around a page asks the database who looks at it
+    return PlainTextResponse(busy_words(error), 503, {"Retry-After": RETRY_SECONDS})
 
 
 async def _error_page(request: Request, status: int, words: str) -> Response:

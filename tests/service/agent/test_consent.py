@@ -81,7 +81,7 @@ SWAPPED = (MEMBERS[0], Member("site1", OTHER), MEMBERS[2])
         (changed(members=(Member("site0", OTHER), *MEMBERS[1:])), errors.ChangedIdentityError),
         (changed(members=MEMBERS[1:]), errors.ChangedIdentityError),
         (changed(settings=NetworkSettings(min_rows=1)), errors.WrongTermsError),
-        (changed(members=MEMBERS[:2]), errors.WrongTermsError),
+        (changed(members=MEMBERS[:2], settings=NetworkSettings(min_rows=1)), errors.WrongTermsError),
         (changed(study="ffffffffffffffff"), errors.WrongTermsError),
         (changed(version=1), errors.WrongTermsError),
     ],

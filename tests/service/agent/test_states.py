@@ -10,13 +10,13 @@ import pytest
 
 from consilience import errors
 from consilience.protocol.errors import code_of
-from consilience.protocol.handshake import Challenge, Closing, DeclareAsk, Token, Welcome
+from consilience.protocol.handshake import Challenge, Closing, DeclareAsk, Preview, Token, Waiting, Welcome
 from consilience.protocol.history import Closed
 from consilience.protocol.messages import KeyAsk, KeySet, Refused, Round, RoundRequest
 from consilience.protocol.states import MESSAGES, TABLE, Standing, refusal_in
 from consilience.protocol.survey import Survey
 from consilience.service.agent import Site
-from tests.service.agent.sites import CLIENTS, STUDY, proposal, proved, run_of, site_in
+from tests.service.agent.sites import CLIENTS, STUDY, changed, proposal, proved, run_of, site_in
 
 
 def no(_lines: list[str], _warnings: list[str]) -> bool:
@@ -93,6 +93,8 @@ def message_of(kind: type, site: Site) -> Any:
         Challenge: Challenge(bytes(32), bytes(32), 1_800_000_000, bytes(64)),
         Welcome: Welcome(CLIENTS[0].name, STUDY, "trial", "open"),
         DeclareAsk: DeclareAsk(),
+        Preview: Preview(changed(members=()).encoded()),
+        Waiting: Waiting("agree", 3, (("site1", "not connected"),)),
         KeyAsk: KeyAsk(b"second"),
         KeySet: KeySet(b"first", ()),
         Round: Round(RoundRequest(run.run_id if run else b"", 0, run.digest if run else b"", Survey((("A", "C"),)))),

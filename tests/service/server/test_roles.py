@@ -25,6 +25,9 @@ RESULT = {f"{BASE}/tests", f"{BASE}/archive", f"{BASE}/documents/{{name}}"}
 """What an observer sees if the owner allows it."""
 BODIES: dict[str, Any] = {
     "invitations": {"site": "four"},
+    "without": {"site": "one"},
+    "copy": {},
+    "rerun": {},
     "transfer": {"account": "bob"},
     "{account}": {"role": "observer"},
 }

@@ -8,7 +8,7 @@ import os
 import signal
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -31,7 +31,7 @@ from consilience.service.worker.limits import Limits
 from consilience.service.worker.pool import Pool
 from consilience.settings import NetworkSettings, Resolve
 from tests.federation.helpers import mixed_clients
-from tests.federation.transport.test_transports import LoopLinks
+from tests.service.run_links import RunLinks, run
 from tests.system.processes import until
 
 CLIENTS = mixed_clients(3, columns="ABC")
@@ -53,21 +53,6 @@ def store(tmp_path: Path) -> Store:
     return found
 
 
-class RunLinks(LoopLinks):
-    """What a run needs of its links: a patience, and a check that may end it."""
-
-    patience = 0.0
-
-    def __init__(self, participants: Sequence[SiteHalf], check: Callable[[], None] = lambda: None) -> None:
-        super().__init__(participants)
-        self.check = check
-        self.asked = 0
-
-    def one(self, name: str, message: Any, limit: int) -> Any:
-        self.asked += 1
-        return super().one(name, message, limit)
-
-
 def begun(store: Store, **settings: Any) -> tuple[Contract, list[SiteHalf]]:
     study = store.studies.create("ada", "trial", specs_of(SCHEMA), (("A", "B", "C"),), NetworkSettings(**settings))
     members = tuple(Member(c.name, c.identity.public_bytes) for c in CLIENTS)
@@ -80,11 +65,9 @@ def runner_of(store: Store, pool: Pool, metrics: Metrics | None = None, **more: 
     return Runner(store, Hub(), Bell(), metrics or Metrics(), 1, pool=pool, **more)
 
 
-def run(runner: Runner, contract: Contract, links: RunLinks, *, search_only: bool = False) -> None:
-    """The run of a study to its end, in threads and processes as a server has them."""
-    runner._links[contract.study] = links  # type: ignore[assignment]
-    (runner._queue if search_only else runner._run)(contract, links)  # type: ignore[arg-type]
-    until(lambda: not runner.active)
+async def others_end() -> None:
+    """Every other task of this loop has ended."""
+    await asyncio.gather(*(asyncio.all_tasks() - {asyncio.current_task()}))
 
 
 @contextmanager
@@ -97,6 +80,7 @@ def looping(runner: Runner) -> Iterator[None]:
     try:
         yield
     finally:
+        asyncio.run_coroutine_threadsafe(others_end(), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()

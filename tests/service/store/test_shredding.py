@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from consilience.federation.transport import Heard, JournalEntry
@@ -111,7 +112,9 @@ def test_what_a_former_version_has_left_in_free_pages_goes_with_the_update(tmp_p
         patch.setattr(database, "MIGRATIONS", MIGRATIONS[: ZEROING - 1])
         patch.setattr(Database, "_truncate_log", lambda _self: None)
         store = store_in(tmp_path)
-        study = store.studies.create("ada", "trial", None, None, NetworkSettings())
+        study, values = "00112233aabbccdd", "values (?, 'ada', 'trial', 'running', ?, 0, 0)"
+        row = (study, msgspec.msgpack.encode(NetworkSettings()))
+        store.database.write(f"insert into studies (id, owner, name, state, settings, created, changed) {values}", row)
         sums = [random.Random(i).randbytes(8 * 300) for i in range(10)]
         for one in sums:
             store.runs.append(study, JournalEntry(b"d" * 32, one, 10))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ import consilience as cs
 from consilience import errors
 from consilience.citest.result import CIResult, Direction
 from consilience.federation.transport import JournalEntry
+from consilience.service.errors import StoreError
 from consilience.service.lock import lock_folder
 from consilience.service.server.runner import StoredTest
 from consilience.service.settings import Batching, specs_of
@@ -164,3 +167,40 @@ def test_a_run_can_be_ended_in_any_round() -> None:
 
     with pytest.raises(errors.RunCancelledError):
         cs.discover(StoredTest(cs.Server(CLIENTS), lambda _: None, check))
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_database_that_is_gone_or_empty_is_not_made_anew(tmp_path: Path, there: bool) -> None:
+    file = tmp_path / "studies.sqlite"
+    if there:
+        file.touch()
+    with pytest.raises(StoreError, match="it is empty" if there else "it is not there"):
+        Database(file, clock=lambda: 5.0, create=False)
+    assert file.exists() is there
+
+
+def test_a_database_belongs_to_one_server(tmp_path: Path) -> None:
+    store = Store(Database(tmp_path / "studies.sqlite", clock=lambda: 5.0))
+    store.origin.bind(bytes(32))
+    store.origin.bind(bytes(32))
+    with pytest.raises(StoreError, match="must be its own"):
+        store.origin.bind(bytes(range(32)))
+    store.database.close()
+
+
+def test_after_one_wait_in_vain_the_next_is_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads take turns: ten that each waited as long for another process would keep the last waiting ten times that."""
+    monkeypatch.setattr("consilience.service.store.database.PATIENCE", 0.3)
+    store = Store(Database(tmp_path / "studies.sqlite", clock=lambda: 5.0))
+    store.database._connection.execute("pragma busy_timeout = 300")
+    with closing(sqlite3.connect(tmp_path / "studies.sqlite", isolation_level=None)) as other:
+        other.execute("begin immediate")
+        for least, most in ((0.25, 5.0), (0.0, 0.29)):
+            begin = time.monotonic()
+            with pytest.raises(sqlite3.OperationalError, match="locked"):
+                store.accounts.add("ada", "hash")
+            assert least <= time.monotonic() - begin < most
+        other.execute("rollback")
+    store.accounts.add("ada", "hash")
+    assert store.database.one("pragma busy_timeout") == (300,)
+    store.database.close()

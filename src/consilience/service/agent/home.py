@@ -21,7 +21,7 @@ from consilience.service.invitation import Invitation, check_study_id
 from consilience.service.lock import lock_folder
 from consilience.service.tls import write_private
 
-__all__ = ["DiskHistory", "DiskLedger", "Home", "Joined", "MisfitRecord", "PlanRecord", "StudyFolder"]
+__all__ = ["DiskHistory", "DiskLedger", "FitRecord", "Home", "Joined", "PlanRecord", "StudyFolder"]
 
 
 class Joined(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -55,11 +55,15 @@ class PlanRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return cls(plan.digest, tuple(plan.lines())) if plan.columns or plan.derived else cls()
 
 
-class MisfitRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """That this site's data did not fit a contract of a study: why, how often so far, and whether its owner has allowed another since."""
+class FitRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What this site has told of whether its table fits a study: of which declaration, and why not (``reason`` is empty if it fits).
 
-    reason: str
-    times: int = 1
+    ``times`` counts how often it was told that the table does not fit; ``allowed``: its owner has allowed another declaration since.
+    """
+
+    declaration: str
+    reason: str = ""
+    times: int = 0
     allowed: bool = False
 
 
@@ -168,28 +172,30 @@ class StudyFolder:
         write_private(self.path / "harmonise.json", msgspec.json.encode(plan))
 
     @property
-    def misfit(self) -> MisfitRecord | None:
-        """The last contract that the site's data did not fit, if there was one."""
-        file = self.path / "misfit.json"
+    def fit(self) -> FitRecord | None:
+        """What was last told of whether the table fits, if anything was."""
+        file = self.path / "fit.json"
         if not file.exists():
             return None
         try:
-            return msgspec.json.decode(file.read_bytes(), type=MisfitRecord)
+            return msgspec.json.decode(file.read_bytes(), type=FitRecord)
         except msgspec.DecodeError as error:
             raise RecordsError(f"{str(file)!r} cannot be read: {error}. Restore it from a backup, or leave the study.") from None
 
-    def keep_misfit(self, reason: str) -> None:
-        """Remember that the data did not fit, before the study's server is told: it is told no more until the owner allows it."""
-        before = self.misfit
-        record = MisfitRecord(reason, 1 if before is None else before.times + 1)
-        write_private(self.path / "misfit.json", msgspec.json.encode(record))
+    def keep_fit(self, declaration: bytes, reason: str = "") -> None:
+        """Remember whether the table fits, before the study's server is told: of another declaration it is told nothing."""
+        before = self.fit
+        times = (0 if before is None else before.times) + bool(reason)
+        record = FitRecord(declaration.hex(), reason, times)
+        if record != before:
+            write_private(self.path / "fit.json", msgspec.json.encode(record))
 
-    def reconsider(self) -> MisfitRecord | None:
-        """The owner allows one more contract; the record as it was, or None if there is nothing to allow."""
-        found = self.misfit
+    def reconsider(self) -> FitRecord | None:
+        """The owner allows one more declaration; the record as it was, or None if there is nothing to allow."""
+        found = self.fit
         if found is None or found.allowed:
             return None
-        write_private(self.path / "misfit.json", msgspec.json.encode(msgspec.structs.replace(found, allowed=True)))
+        write_private(self.path / "fit.json", msgspec.json.encode(msgspec.structs.replace(found, allowed=True)))
         return found
 
     def ledger(self, identity: Identity | None = None) -> DiskLedger:

@@ -23,15 +23,19 @@ from consilience.protocol.handshake import (
     HANDSHAKE_BYTES,
     NONCE_BYTES,
     Challenge,
+    Checked,
     Closing,
     Declined,
     Hello,
+    Preview,
     Proposal,
     Token,
     TokenAsk,
+    Waiting,
     Welcome,
     from_server,
     prove,
+    verify_preview,
     verify_proposal,
     verify_server,
     verify_welcome,
@@ -72,7 +76,8 @@ class Outcome:
 class Agent:
     """A site's connection to its study. ``say`` is told in words what happens; ``jitter`` draws from [0, 1).
 
-    Whoever cancels :meth:`run` because the site's owner leaves the study sets ``leaving`` before: the server is then told so.
+    Whoever cancels :meth:`run` because the site's owner leaves the study sets ``leaving`` before: the server is then told so. ``awaited``
+    says whom the study waits for, in words; it is empty before that was told, and while there is no connection.
     """
 
     def __init__(
@@ -88,6 +93,7 @@ class Agent:
         self._uri = f"ws{url.removeprefix('http')}/api/v1/studies/{joined.study}/site"
         self._attempt = self._refusals = 0
         self.leaving = False
+        self.awaited, self._told_fit = "", False
         self._context = context_of(joined, config.ca) if url.startswith("https://") else None
 
     async def run(self, site: Site) -> Outcome:
@@ -125,6 +131,7 @@ class Agent:
             pause = self._pause(self._attempt)
             self._attempt += 1
             self._say(f"{why}; again in {pause:.1f} seconds")
+            self.awaited = ""
             await asyncio.sleep(pause)
 
     def _pause(self, attempt: int) -> float:
@@ -182,6 +189,10 @@ class Agent:
             message = await self._receive(socket, assembler)
             if isinstance(message, Proposal):
                 verify_proposal(message, self._joined.study, self._joined.server_key)
+            if isinstance(message, Preview):
+                verify_preview(message, self._joined.study, self._joined.server_key)
+            if isinstance(message, Waiting):
+                self._waits(message)
             if isinstance(message, Closing):
                 site.handle(message)
                 token = await self._token(socket, site.state) if message.state == "finished" else ""
@@ -192,8 +203,18 @@ class Agent:
             if isinstance(reply, Refused):
                 self._say(f"refused: {printable(reply.message)}")
             await self._send(socket, reply)
-            if isinstance(reply, Declined):
+            if isinstance(reply, Declined) or (isinstance(reply, Checked) and not reply.fits):
                 raise site.failure
+            if isinstance(reply, Checked) and not self._told_fit:
+                self._told_fit = True
+                self._say("the table fits what the study declares")
+
+    def _waits(self, message: Waiting) -> None:
+        """Say whom the study waits for, once for each change: silence would look like a program that hangs."""
+        words = printable(message.said())
+        if words != self.awaited:
+            self.awaited = words
+            self._say(f"connected, {words}")
 
     async def _token(self, socket: ClientConnection, state: SiteState) -> str:
         """Ask for a token. What else comes before it must be in its turn, and is let pass: nobody here answers it."""

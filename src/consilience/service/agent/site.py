@@ -23,12 +23,15 @@ from consilience.federation.site.ledger import Ledger, printable
 from consilience.protocol.errors import WrongRosterError, WrongTermsError, code_of
 from consilience.protocol.framing import encode
 from consilience.protocol.handshake import (
+    MISFIT,
     Challenge,
+    Checked,
     Closing,
     Consent,
     Declare,
     DeclareAsk,
     Declined,
+    Preview,
     Proposal,
     Token,
     Welcome,
@@ -73,9 +76,18 @@ PLAN_ENDS = (
 """Without and with rules on what can be worked out by subtracting."""
 
 
-MISFIT = "The site's data do not fit the study's schema."
-BARRED = "The site's data did not fit an earlier contract of this study, and its owner has not allowed another."
-"""What the study's owner is told; neither says anything about the contract that is proposed."""
+BARRED = "The site has told whether its data fit another contract of this study, and its owner has not allowed a second answer."
+"""What the study's owner is told of a second declaration: nothing."""
+REPAIR = (
+    "The study waits for this site, and its owner was told only that the table does not fit. Correct the table, or the plan by which it is "
+    "harmonised, and start again: it is then looked at anew. If the study itself is wrong, tell its owner, who can make a copy of it."
+)
+RECONSIDER = "The study waits for this site. Start again to be asked again; its owner may go on without you."
+REPLACED = (
+    "This contract takes the place of the one that you agreed to, with which nothing was answered: it is without {names}. "
+    "Who takes part is what sums are over, so you are asked again."
+)
+"""What a site's owner is told, to act upon or to know before agreeing."""
 
 
 def _nobody(_lines: list[str], _warnings: list[str]) -> bool:
@@ -89,7 +101,8 @@ class Site:
     ``ask`` is the question whether the owner agrees to a contract, ``tell`` the other one, whether names and levels may be sent in the
     open: an answer to the one is none to the other. ``peers`` are fingerprints of other sites that were compared beforehand. An error that
     :meth:`handle` raises ends the agent; what is only refused goes back to the server in words. ``failure`` says to the owner why the site
-    has declined. ``decide`` takes the place of ``ask`` where it is not a person who is asked, or where more is to be known than words.
+    has declined, ``advice`` what can be done about it. ``decide`` takes the place of ``ask`` where it is not a person who is asked, or
+    where more is to be known than words.
     """
 
     asker = Asker.COMMAND
@@ -116,6 +129,7 @@ class Site:
         self.state = SiteState()
         self._ledger: Ledger | None = None
         self.failure: ConsilienceError = RefusalError(NOT_AGREED)
+        self.advice = ""
 
     def handle(self, message: Any) -> Any:
         """The answer to a message, or None if there is nothing to say. Whether it is its turn, the table of states decides."""
@@ -126,6 +140,8 @@ class Site:
         self.state.check(type(message))
         if isinstance(message, Proposal):
             return self._proposal(decode_contract(message.contract))
+        if isinstance(message, Preview):
+            return self._preview(decode_contract(message.contract))
         if isinstance(message, DeclareAsk):
             return self._declare()
         if isinstance(message, Welcome):
@@ -184,28 +200,58 @@ class Site:
             self._ledger = self._folder.ledger(self._client.identity)
         return self._ledger
 
-    def _proposal(self, contract: Contract) -> Consent | Declined:
-        """Consent to a contract: again without asking if it is the one that was agreed to, never to another."""
-        self._check(contract)
-        if self._half is None and self._barred():
-            return self._declines(BARRED)
+    def _preview(self, contract: Contract) -> Checked | Declined:
+        """Whether the table fits what an open study declares: told when the site connects, so that nobody learns it when all others wait.
+        It is held against nobody's consent, and remembered as what a proposal tells: of one declaration, and of no other.
+        """
+        self._check_study(contract)
+        if self._accepted is not None:
+            if contract.declaration != self._accepted.declaration:
+                raise WrongTermsError(
+                    "The server shows another study than the one that this site's owner has consented to. Nothing is sent."
+                )
+            return Checked(contract.declaration, fits=True)
+        if self._barred(contract):
+            self.state.moves(Preview, Standing.DECLINED)
+            return Declined(BARRED)
+        if self._tries(contract) is None:
+            self.state.moves(Preview, Standing.DECLINED)
+            return Checked(contract.declaration, fits=False)
+        self._folder.keep_fit(contract.declaration)
+        return Checked(contract.declaration, fits=True)
+
+    def _tries(self, contract: Contract) -> SiteHalf | None:
+        """This site's half of a study under a contract; None if the table does not fit it, which is then written down."""
         try:
-            half = self._half or self._join(contract)
+            return self._join(contract)
         except (ServiceError, MemoryError):  # this site's files, and its room
             raise
         except (DataError, SchemaError) as error:  # what does not fit stays here
-            self.failure = error
-            self._misfits(error)
-            return self._declines(MISFIT)
+            self.failure, self.advice = error, REPAIR
+            self._misfits(contract, error)
+            return None
         except Exception as error:  # a defect that these data bring out says as much as a refusal
-            self._misfits(error)
+            self._misfits(contract, error)
             raise
+
+    def _proposal(self, contract: Contract) -> Consent | Declined:
+        """Consent to a contract: again without asking if it is the one that was agreed to, never to another."""
+        self._check(contract)
+        replaced = self._replaces(contract)
+        if self._half is None and not replaced and self._barred(contract):
+            return self._declines(BARRED)
+        if replaced:
+            self._half = None
+        half = self._half or self._tries(contract)
+        if half is None:
+            return self._declines(MISFIT)
+        self._folder.keep_fit(contract.declaration)  # a no of the owner's tells that the table fits, as a yes does
         plan, agreed = PlanRecord.of(self._client.plan), self._folder.plan
         recalled = self._recall(contract, half)
-        if self._accepted is None or plan.digest != agreed.digest or recalled.again:
+        if self._accepted is None or replaced or plan.digest != agreed.digest or recalled.again:
             decision = self._agreed(contract, half, plan_changed=self._accepted is not None and plan.digest != agreed.digest)
             if not decision.yes:
-                self.failure = RefusalError(decision.why)
+                self.failure, self.advice = RefusalError(decision.why), RECONSIDER
                 return self._declines("The site's owner does not agree to the study's settings.")
             self._folder.keep_plan(plan)  # first: a contract without its plan would look as if nothing had been harmonised
             self._folder.accept(contract)
@@ -213,7 +259,7 @@ class Site:
         elif not recalled.written:  # agreed to before there was such a memory
             self._recalled = recalled.keep("as before")
         self._half = half
-        if self.state.now in (Standing.WELCOMED, Standing.BOUND):
+        if self.state.now in (Standing.WELCOMED, Standing.BOUND, Standing.CONSENTED):
             self.state.moves(Proposal, Standing.CLOSED if half.closed else Standing.CONSENTED)
         return Consent(contract.digest, self._client.identity.sign(consent_context(contract.study, contract.digest)))
 
@@ -237,7 +283,9 @@ class Site:
         """All that the owner is shown of a contract, and all that whoever decides must know."""
         digest = f"the contract's digest: {contract.digest.hex()}"
         lines = [*contract.lines(), digest, *self._plan_lines(contract), *Disclosed.of(half).lines()]
-        warnings = [*warnings_of(contract), *self._own_warnings(contract), *recalled.warnings]
+        gone = [] if self._accepted is None else sorted(set(self._accepted.fingerprints) - set(contract.fingerprints))
+        warnings = [REPLACED.format(names=", ".join(map(printable, map(repr, gone))))] if gone else []
+        warnings += [*warnings_of(contract), *self._own_warnings(contract), *recalled.warnings]
         if plan_changed:
             warnings.append(PLAN_ENDS if contract.terms.shielded else PLAN_CHANGED)
         return Asked(contract, self._joined.site, lines, warnings, recalled.subtractions)
@@ -267,26 +315,37 @@ class Site:
         self.state.moves(Proposal, Standing.DECLINED)
         return Declined(why)
 
-    def _barred(self) -> bool:
-        """True if the data did not fit before. To say so of one contract after the other, with other levels, ranges and units, would tell
-        the values bit by bit: the first time is the last, until the site's owner says otherwise.
+    def _replaces(self, contract: Contract) -> bool:
+        """Whether a contract takes the place of the one that was agreed to: with fewer sites, and before anything was answered. What was
+        agreed to then has no sums, and none can come: it is over for what later studies are held against.
         """
-        before = self._folder.misfit
-        if before is None or before.allowed:
+        if self._accepted is None or self._accepted.digest == contract.digest:
             return False
+        Past(self._folder.home).add(Over(contract=self._accepted.digest.hex()))
+        self._recalled = None
+        return True
+
+    def _barred(self, contract: Contract) -> bool:
+        """True if it was told of another declaration whether the data fit. To say so of one after the other, with other levels, ranges and
+        units, would tell the values bit by bit: the first is the last, until the site's owner says otherwise. Of one and the same, a
+        server can vary nothing: it hears the same again, or that the owner has corrected the table.
+        """
+        before = self._folder.fit
+        if before is None or before.allowed or before.declaration == contract.declaration.hex():
+            return False
+        was = f"that it does not fit, {counted(before.times, 'time')} so far. {before.reason}" if before.reason else "that it fits."
         self.failure = RefusalError(
-            f"The table did not fit a contract of this study before: {before.reason} The study's owner was told that it does not fit, "
-            f"{counted(before.times, 'time')} so far, and with each further answer could learn more of your values. Nothing is said of "
-            f"this contract. If the study or your table has been corrected, allow one more answer: consilience client reconsider, or "
-            f"agree to it in the app."
+            f"The study's owner was told of another declaration of this study whether the table fits: {was} With each further answer more "
+            f"of your values could be told, so nothing is said of this contract. If the study has been corrected, allow one more answer: "
+            f"consilience client reconsider, or agree to it in the app."
         )
         return True
 
-    def _misfits(self, error: Exception) -> None:
+    def _misfits(self, contract: Contract, error: Exception) -> None:
         """Remember it first: a site that dies between the two has told nothing. What it is, with values, is not for the ledger: that is
         handed over for an audit, and the study's owner would read there what was not told.
         """
-        self._folder.keep_misfit(printable(str(error)))
+        self._folder.keep_fit(contract.declaration, printable(str(error)))
         self._open_ledger().add(self._joined.study, "", 0, "whether the table fits the contract", 0, 0, masked_with=0, refused=MISFIT)
 
     def _join(self, contract: Contract) -> SiteHalf:
@@ -302,13 +361,25 @@ class Site:
             contract=contract.digest,
         )
 
-    def _check(self, contract: Contract) -> None:
+    def _check_study(self, contract: Contract) -> None:
+        """What no study over a network may be, whoever proposes it: a server that lies has not checked its own settings."""
         if contract.version != VERSION or contract.study != self._joined.study:
             raise WrongTermsError(f"The contract must be of version {VERSION} and of the study {self._joined.study}; it is not.")
+        try:
+            checked(contract.settings)
+        except (OptionError, KnowledgeError) as error:
+            raise WrongTermsError(f"The contract has settings that no study may have: {error} Nothing is sent.") from None
+        try:
+            check_datasets(contract.datasets, contract.schema)
+        except (OptionError, SchemaError) as error:
+            raise WrongTermsError(f"The contract has variables that no study may have: {error} Nothing is sent.") from None
+
+    def _check(self, contract: Contract) -> None:
+        self._check_study(contract)
         own = contract.fingerprints.get(self._joined.site)
         if own != self._client.identity.fingerprint:
             raise ChangedIdentityError(f"The contract must list this site, {self._joined.site!r}, with its own identity; it does not.")
-        self._check_settings(contract)
+        self._check_roster(contract)
         gone = sorted(set(self._peers) - set(contract.fingerprints))
         if gone:
             raise ChangedIdentityError(
@@ -322,19 +393,17 @@ class Site:
                     f"{name!r} must have the pinned fingerprint {fingerprint_text(known[name])}; the server says "
                     f"{fingerprint_text(fingerprint)}. Nothing is sent. Ask the owners of both, not through the server."
                 )
-        if self._accepted is not None and self._accepted.digest != contract.digest:
+        if self._accepted is not None and self._accepted.digest != contract.digest and not self._may_replace(contract):
             raise WrongTermsError("The contract is not the one that this site's owner has consented to. Nothing is sent.")
 
-    def _check_settings(self, contract: Contract) -> None:
-        """What no study over a network may be, whoever proposes it: a server that lies has not checked its own settings."""
-        try:
-            checked(contract.settings)
-        except (OptionError, KnowledgeError) as error:
-            raise WrongTermsError(f"The contract has settings that no study may have: {error} Nothing is sent.") from None
-        try:
-            check_datasets(contract.datasets, contract.schema)
-        except (OptionError, SchemaError) as error:
-            raise WrongTermsError(f"The contract has variables that no study may have: {error} Nothing is sent.") from None
+    def _may_replace(self, contract: Contract) -> bool:
+        """Whether the owner is asked about a contract in place of the accepted one, of which no sum may be there to subtract."""
+        early = self.state.now in (Standing.WELCOMED, Standing.BOUND, Standing.CONSENTED)
+        answered = self._answered or (self._accepted is not None and self._accepted.digest.hex() in Past(self._folder.home).answered())
+        return early and not answered and self._accepted is not None and contract.narrows(self._accepted)
+
+    def _check_roster(self, contract: Contract) -> None:
+        """Who takes part, whoever proposes it: enough sites, and each of them somebody else."""
         least = max(2, contract.settings.min_contributors)
         found = min(len(set(contract.fingerprints)), len(set(contract.fingerprints.values())))
         if found < least or found < len(contract.members):

@@ -6,10 +6,13 @@ import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from consilience.data.kinds import Kind, Variable
 from consilience.data.schema import Declaration, unite
 from consilience.errors import ConsilienceError, OptionError
 from consilience.federation.errors import TooFewClientsError
+from consilience.protocol.handshake import preview
 from consilience.service.contract import Contract, bounded
 from consilience.service.deleting import MARK
 from consilience.service.errors import LifeCycleError
@@ -42,10 +45,10 @@ __all__ = [
     "invite",
     "open_study",
     "remove_site",
-    "repeat",
     "search_again",
     "start",
     "withdraw",
+    "without",
 ]
 
 INVITATION_SECONDS = 7 * 86400.0
@@ -96,9 +99,9 @@ def declare(
     return Declared(name, specs_of(schema), sets, found)
 
 
-def create(services: Services, owner: str, declared: Declared) -> str:
-    """A draft; its id."""
-    study = services.store.studies.create(owner, declared.name, declared.variables, declared.datasets, declared.settings)
+def create(services: Services, owner: str, declared: Declared, *, origin: str = "") -> str:
+    """A draft; its id. ``origin`` is the study that it is made from."""
+    study = services.store.studies.create(owner, declared.name, declared.variables, declared.datasets, declared.settings, origin=origin)
     services.runner.event(study, "created")
     services.store.audit.add(owner, "created", study=study)
     return study
@@ -108,13 +111,6 @@ def edit(services: Services, row: StudyRow, declared: Declared) -> None:
     """Replace what a draft says."""
     services.store.studies.edit(row.id, declared.name, declared.variables, declared.datasets, declared.settings)
     services.store.audit.add(row.by, "changed the declaration", study=row.id)
-
-
-def repeat(services: Services, row: StudyRow) -> str:
-    """A new draft that says the same. Its sites are invited and asked for consent anew: theirs was to another study."""
-    study = create(services, row.by, Declared.of(row))
-    services.store.audit.add(row.by, "repeats a study", study=study, detail=row.id)
-    return study
 
 
 def delete(services: Services, row: StudyRow) -> None:
@@ -149,15 +145,54 @@ def remove_site(services: Services, row: StudyRow, site: str) -> bool:
     """Take a site out before the study runs; its tokens and its connection end. False if there is none."""
     found = services.store.studies.remove_site(row.id, site)
     if found:
+        services.runner.event(row.id, "removed", site=site)
         services.runner.dismiss(row.id, site)
         services.store.audit.add(row.by, "removed a site", study=row.id, detail=site)
     return found
+
+
+def without(services: Services, row: StudyRow, site: str) -> bool:
+    """Go on without a site. Before the start it is removed; between the start and the first round the contract is another one then, and
+    every other site is asked for consent anew: who takes part is what sums are over. Once all have agreed, the run has begun, and it
+    is too late: sums with the site and without it would differ by its part. False if there is no such site.
+    """
+    if row.state is not State.RUNNING:
+        return remove_site(services, row, site)
+    with services.store.database.writing():
+        now, sites = services.store.studies.get(row.id), services.store.studies.sites(row.id)
+        if now is None or now.contract is None or site not in now.contract.fingerprints:
+            return False
+        left = [each for each in sites if each.name != site]
+        needed = max(2, now.settings.min_contributors)
+        if len(left) < needed:
+            raise TooFewClientsError(
+                f"A study needs at least {needed} sites; without {site!r} there are {len(left)}. Wait for it, or cancel the study."
+            )
+        services.store.studies.go_without(row.id, site, _narrowed(now.contract.without(site), left))
+        services.store.audit.add(row.by, "goes on without a site", study=row.id, detail=site)
+    services.runner.event(row.id, "left out", site=site, sites=[each.name for each in left])
+    services.runner.dismiss(row.id, site)
+    services.runner.ask_anew(row.id)
+    return True
+
+
+def _narrowed(contract: Contract, sites: list[SiteRow]) -> Contract:
+    """Where the variables were asked from the sites: those that these have, as they were united."""
+    if not contract.queried:
+        return contract
+    datasets = tuple(dict.fromkeys(tuple(sorted(d.name for d in site.declarations or ())) for site in sites))
+    held = {name for names in datasets for name in names}
+    variables = tuple(spec for spec in contract.variables if spec.name in held)
+    check_knowledge(contract.settings, schema_of(variables))
+    return msgspec.structs.replace(contract, variables=variables, datasets=datasets)
 
 
 def open_study(services: Services, row: StudyRow) -> None:
     """From now on it cannot be changed; sites connect and wait."""
     services.store.studies.move(row.id, [State.DRAFT], State.OPEN)
     services.runner.event(row.id, "opened")
+    if (declared := row.prospect) is not None:  # who has connected before looks now whether its table fits
+        services.runner.tell(row.id, preview(services.identity, row.id, declared.encoded()))
     services.store.audit.add(row.by, "opened", study=row.id)
 
 
@@ -178,7 +213,7 @@ def start(services: Services, row: StudyRow) -> None:
 def search_again(services: Services, row: StudyRow) -> None:
     """Look once more for the graphs of a study whose tests are all made, and whose search failed. No site is asked."""
     services.runner.search_again(row.id)
-    services.store.audit.add(row.owner, "had graphs sought again", study=row.id)
+    services.store.audit.add(row.by, "had graphs sought again", study=row.id)
 
 
 def cancel(services: Services, row: StudyRow) -> None:

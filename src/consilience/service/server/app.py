@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -25,15 +26,16 @@ from consilience.service.server.limits import RateLimit
 from consilience.service.server.metrics import Metrics
 from consilience.service.server.models import Problem
 from consilience.service.server.passwords import Passwords
+from consilience.service.server.pulse import Pulse
 from consilience.service.server.routes import accounts, documentation, links, members, operations, results, sessions, studies
 from consilience.service.server.runner import Bell, Runner
-from consilience.service.server.services import Services
+from consilience.service.server.services import RETRY_SECONDS, Services
 from consilience.service.server.socket import SiteSockets
 from consilience.service.store import Database, Store
 from consilience.service.tls import certificate_digest, is_self_signed
 from consilience.service.worker.limits import Limits
 
-__all__ = ["create_app", "status_of"]
+__all__ = ["busy_words", "create_app", "status_of"]
 
 # From the particular to the general: the first that fits is taken, and RateLimitError and TokenError are AccessErrors, too.
 _STATUS: tuple[tuple[type[ConsilienceError], int], ...] = (
@@ -76,7 +78,8 @@ def create_app(
 ) -> FastAPI:
     """A study server over the database in ``config.home``. ``clock`` gives seconds since 1970; ``ticks`` never go back."""
     # Two clocks: tokens and events need the time of day, which may be set back; limits need one that never is.
-    store = Store(Database(Path(config.home) / "studies.sqlite", clock))
+    store = Store(Database(Path(config.home) / "studies.sqlite", clock, create=False))
+    store.origin.bind(identity.public_bytes)
     hub, bell, metrics = Hub(), Bell(), Metrics()
     runner = Runner(
         store,
@@ -108,6 +111,7 @@ def create_app(
         RateLimit("attempts with links", config.join_burst, config.join_rate, ticks),
         clock,
         certificate if certificate and is_self_signed(certificate) else "",
+        Pulse(store.database.check),
     )
 
     @asynccontextmanager
@@ -118,6 +122,7 @@ def create_app(
         yield
         # in a thread: closing waits for runs, and runs wait for this loop
         await asyncio.to_thread(runner.close)
+        services.pulse.close()
         store.database.close()
 
     app = FastAPI(
@@ -128,7 +133,7 @@ def create_app(
         docs_url=None,  # the framework's own page loads scripts from elsewhere
         redoc_url=None,
         openapi_url="/api/openapi.json",
-        responses={code: {"model": Problem} for code in (401, 403, 404, 409, 413, 422, 429)},
+        responses={code: {"model": Problem} for code in (401, 403, 404, 409, 413, 422, 429, 503)},
     )
     app.state.services = services
     for module in (accounts, links, sessions, studies, members, results, operations, documentation):
@@ -141,6 +146,7 @@ def create_app(
     app.add_exception_handler(ConsilienceError, _problem)
     app.add_exception_handler(HTTPException, _other_problem)
     app.add_exception_handler(RequestValidationError, _misfit)
+    app.add_exception_handler(sqlite3.OperationalError, _not_now)
     # outermost: nothing of the application sees a request before its length is known to be bounded
     app.add_middleware(Guardrail, most=config.max_body_bytes)
     return app
@@ -161,6 +167,19 @@ def _problem(_request: Request, error: Exception) -> JSONResponse:
     if status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     return JSONResponse({"error": type(error).__name__, "message": str(error)}, status, headers)
+
+
+def busy_words(error: Exception) -> str:
+    """What is said when the database does not answer; the transaction was not made, or taken back.
+
+    >>> busy_words(sqlite3.OperationalError("database is locked"))
+    'The server cannot use its database now: database is locked. Nothing was changed. Try again in a while.'
+    """
+    return f"The server cannot use its database now: {str(error).rstrip('.')}. Nothing was changed. Try again in a while."
+
+
+def _not_now(_request: Request, error: Exception) -> JSONResponse:
+    return JSONResponse({"error": "StoreError", "message": busy_words(error)}, 503, {"Retry-After": RETRY_SECONDS})
 
 
 def _other_problem(_request: Request, error: Exception) -> JSONResponse:

@@ -42,11 +42,12 @@ class SocketWriter(ABC):
 
 
 class Connection:
-    """A site that has proved who it is. ``greeted``: it has been welcomed; ``ready``: its owner has consented to the contract."""
+    """A site that has proved who it is. ``greeted``: it has been welcomed; ``ready``: its owner consents, to the contract ``agreed``."""
 
     def __init__(self, study: str, site: str, writer: SocketWriter) -> None:
         self.study, self.site = study, site
         self.ready = self.greeted = False
+        self.agreed = b""
         self.assembler = Assembler(IDLE_BYTES)
         self._writer = writer
         self._pending: asyncio.Future[RunReply | Lost] | None = None
@@ -133,18 +134,18 @@ class Hub:
         """The connections of a study's sites."""
         return [c for (s, _), c in list(self._connections.items()) if s == study]
 
-    def mark_ready(self, connection: Connection) -> None:
-        """A site's owner has consented."""
-        connection.ready = True
+    def mark_ready(self, connection: Connection, contract: bytes = b"") -> None:
+        """A site's owner has consented to the contract with this digest."""
+        connection.ready, connection.agreed = True, contract
         for event in self._waiting.get(connection.study, ()):
             event.set()
 
-    def missing(self, study: str, names: Sequence[str]) -> list[str]:
-        """Those of ``names`` that are not ready."""
-        found = {c.site for c in self.of(study) if c.ready}
+    def missing(self, study: str, names: Sequence[str], contract: bytes = b"") -> list[str]:
+        """Those of ``names`` that are not ready, by consent to the contract with this digest (if one is given)."""
+        found = {c.site for c in self.of(study) if c.ready and (not contract or c.agreed == contract)}
         return [name for name in names if name not in found]
 
-    async def gather(self, study: str, names: Sequence[str], seconds: float) -> None:
+    async def gather(self, study: str, names: Sequence[str], seconds: float, contract: bytes = b"") -> None:
         """Wait until all of ``names`` are ready; ``ClientGoneError`` with the first that is not in time."""
         event = asyncio.Event()
         self._waiting.setdefault(study, set()).add(event)
@@ -152,11 +153,11 @@ class Hub:
             async with asyncio.timeout(seconds):
                 # a loop: who was ready may be gone again by the time the last one comes. Cleared after the look and before the wait,
                 # without an await in between, so no arrival is missed
-                while self.missing(study, names):
+                while self.missing(study, names, contract):
                     event.clear()
                     await event.wait()
         except TimeoutError:
-            raise ClientGoneError(next(iter(self.missing(study, names)), names[0])) from None
+            raise ClientGoneError(next(iter(self.missing(study, names, contract)), names[0])) from None
         finally:
             self._waiting[study].discard(event)
             if not self._waiting[study]:
@@ -203,8 +204,8 @@ class SocketLinks(Links):
     # declines, the server that stops) leaves an error and cancels the future. The lock makes "is there an error?" and "now I wait" one
     # step; without it an interruption between the two would be seen by nobody until the wait is over by itself.
 
-    def __init__(self, hub: Hub, loop: asyncio.AbstractEventLoop, study: str, round_seconds: float) -> None:
-        self._hub, self._loop, self._study, self._round_seconds = hub, loop, study, round_seconds
+    def __init__(self, hub: Hub, loop: asyncio.AbstractEventLoop, study: str, round_seconds: float, contract: bytes = b"") -> None:
+        self._hub, self._loop, self._study, self._round_seconds, self._contract = hub, loop, study, round_seconds, contract
         self.patience = round_seconds
         self._lock = Lock()
         self._future: Future[Any] | None = None
@@ -244,7 +245,7 @@ class SocketLinks(Links):
 
     def gather(self, names: Sequence[str]) -> None:
         """Wait for the sites, as long as ``patience`` says."""
-        self._wait(self._hub.gather(self._study, names, self.patience))
+        self._wait(self._hub.gather(self._study, names, self.patience, self._contract))
 
     def when_ready(self, names: Sequence[str], done: Callable[[Future[None]], None]) -> None:
         """Wait like :meth:`gather`, without a thread; then ``done`` is told how it went. An interruption ends it too."""
@@ -255,7 +256,8 @@ class SocketLinks(Links):
             done(future)
 
         with self._lock:
-            future = self._future = asyncio.run_coroutine_threadsafe(self._hub.gather(self._study, names, self.patience), self._loop)
+            waiting = self._hub.gather(self._study, names, self.patience, self._contract)
+            future = self._future = asyncio.run_coroutine_threadsafe(waiting, self._loop)
             interrupted = self._error is not None
         future.add_done_callback(told)
         if interrupted:  # before there was anything to cancel

@@ -14,7 +14,9 @@ from consilience.settings.field import Setting
 __all__ = [
     "AccountIn",
     "AccountOut",
+    "AgainOut",
     "AuditOut",
+    "CopyIn",
     "DeletionOut",
     "EndedOut",
     "EventOut",
@@ -31,9 +33,12 @@ __all__ = [
     "PasswordIn",
     "Problem",
     "ReceivedOut",
+    "RerunIn",
     "ResetIn",
     "SessionOut",
+    "SettingsChange",
     "SettingsModel",
+    "SiteIn",
     "SiteKeyOut",
     "SiteOut",
     "SiteTotalsOut",
@@ -177,6 +182,35 @@ class SettingsModel(_Declared):
     """How the study is done. Sites see all of it before they consent."""
 
 
+def _change(setting: Setting) -> tuple[Any, Any]:
+    """A setting as a field that may be left out, which is to leave it as it was."""
+    kind, field = _field(setting)
+    field.default, field.default_factory = None, None
+    return kind | None, field
+
+
+if TYPE_CHECKING:
+    _Changed = _Body
+else:
+    _Changed = create_model("_Changed", __base__=_Body, **{name: _change(setting) for name, setting in NETWORK_SETTINGS.items()})
+
+
+class SettingsChange(_Changed):
+    """Settings that are to be others than they were; those that are left out stay."""
+
+
+class RerunIn(_Body):
+    """What is to be other when a study is done once more."""
+
+    settings: SettingsChange = Field(default_factory=SettingsChange)
+
+
+class CopyIn(RerunIn):
+    """What is to be other in a copy."""
+
+    name: Text | None = Field(None, description="Its name; that of the study, if left out.")
+
+
 class StudyIn(_Body):
     """A study. With `variables` and `datasets` declared, nothing is asked from the sites but sums: the private way, to be preferred.
 
@@ -201,6 +235,16 @@ class SiteOut(_Body):
     connected: bool
     declared: bool
     consented: bool
+    fits: bool | None = Field(
+        description="Whether its table fits the study, as it says; null while it has not said. What does not fit stays there."
+    )
+    declined: str = Field(description="Why it does not consent; empty if it has not said no, or has consented since.")
+
+
+class SiteIn(_Body):
+    """Which site is meant."""
+
+    site: SiteName = Field(description="Its name in the study.")
 
 
 class InvitationPending(_Body):
@@ -242,6 +286,18 @@ class StudyOut(_Body):
     )
     created: float
     changed: float
+    origin: str = Field(description="The study that it is a copy of, or whose tests it decides again; empty if neither.")
+
+
+class AgainOut(_Body):
+    """What came of doing a study once more."""
+
+    how: Literal["decided", "run", "copy"] = Field(
+        description="Decided from the tests that are there (a study of its own, that becomes a draft should tests be missing); run again "
+        "under its contract; or a copy, whose sites are asked for consent anew."
+    )
+    words: str = Field(description="Why it is that one, and what comes next.")
+    study: StudyOut
 
 
 class MemberIn(_Body):

@@ -17,19 +17,23 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from msgspec import Struct
+
 from consilience.citest.interface import CITest, Progress
 from consilience.citest.question import Question, all_questions
 from consilience.citest.result import CIResult
 from consilience.citest.rounding import PUBLISHED_DIGITS
 from consilience.errors import ConsilienceError
+from consilience.federation.errors import ClientGoneError, TooFewClientsError
 from consilience.federation.federated import FederatedTest
 from consilience.federation.transport import Heard, Journal, JournalEntry, Journalled, RemoteTransport
 from consilience.iod.discover import MOST_TESTS, ask_tests
 from consilience.protocol.framing import encode
 from consilience.protocol.handshake import Closing, Proposal
 from consilience.service.contract import Contract
-from consilience.service.errors import LifeCycleError, RunCancelledError, RunInterruptedError
+from consilience.service.errors import LifeCycleError, RunCancelledError, RunInterruptedError, TestsMissingError
 from consilience.service.memory import Housekeeping
+from consilience.service.server.awaiting import MOVES, WaitingRoom
 from consilience.service.server.hub import Hub, SocketLinks
 from consilience.service.server.metrics import Metrics
 from consilience.service.server.pace import Pace
@@ -41,7 +45,7 @@ from consilience.service.worker.limits import Limits
 from consilience.service.worker.messages import Found, Problem, Search, Wanted
 from consilience.service.worker.pool import Pool
 
-__all__ = ["Bell", "Runner", "StoredTest"]
+__all__ = ["Bell", "Runner", "StoredTest", "Unasked"]
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 """Seconds between attempts while the database does not answer, doubled each time: a backup is over in seconds, a full disk takes somebody
@@ -137,7 +141,8 @@ class StoredTest(CITest):
 
     With ``ahead``, the first question brings all that the data sets could be asked (up to ``max_given`` conditions): more tests, but as
     few rounds as one batch takes, whatever the number of levels. ``check`` is called in every round with the tests that are done of those
-    that were asked for together; it may raise to end the run.
+    that were asked for together; it may raise to end the run. What is ``known`` is not asked again, and ``withheld`` is what was kept out
+    of it.
     """
 
     def __init__(
@@ -148,11 +153,14 @@ class StoredTest(CITest):
         *,
         ahead: bool = False,
         max_given: int | None = None,
+        known: Sequence[CIResult] = (),
+        withheld: Sequence[str] = (),
     ) -> None:
+        self._before = tuple(withheld)
         self.variables, self.datasets = inner.variables, inner.datasets
         self._inner, self._keep, self._check, self._max_given = inner, keep, check, max_given
         self._ahead = ahead
-        self._known: dict[Question, CIResult] = {}
+        self._known = {Question(result.x, result.y, result.given): result for result in known}
 
     def answer(self, questions: Sequence[Question], progress: Progress | None = None) -> list[CIResult]:
         """Answer checked questions, in order."""
@@ -173,7 +181,7 @@ class StoredTest(CITest):
 
     def withheld(self) -> tuple[str, ...]:
         """What the study's rules kept out of its sums."""
-        return self._inner.withheld()
+        return tuple(dict.fromkeys((*self._before, *self._inner.withheld())))
 
     def _tick(self, done: int, total: int, progress: Progress | None) -> None:
         self._check(done, total)
@@ -181,27 +189,44 @@ class StoredTest(CITest):
             progress(done, total)
 
 
+class Unasked(CITest):
+    """A CI test that nobody answers: of a study that is made of tests that are there, as far as these suffice."""
+
+    def __init__(self, variables: Sequence[str], datasets: Sequence[frozenset[str]]) -> None:
+        self.variables, self.datasets = tuple(variables), tuple(datasets)
+
+    def answer(self, questions: Sequence[Question], progress: Progress | None = None) -> list[CIResult]:
+        """Say that these tests were not made."""
+        del progress
+        raise TestsMissingError(
+            f"This needs tests that were not made, {questions[0]} among them, so it is a copy of the study now: invite its sites, and they "
+            f"are asked for consent anew."
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What asks the sites of one study, as far as it has come."""
+    """What asks the sites of one study, as far as it has come; ``before`` is what was asked before it, in this study or another."""
 
     test: StoredTest
     federated: FederatedTest
     transport: Journalled
     journal: StoreJournal
     begun: float
+    before: TestsDone
 
     def done(self) -> TestsDone:
         """All tests are made that were asked for."""
-        federated, transport = self.federated, self.transport
+        federated, transport, before = self.federated, self.transport, self.before
         return TestsDone(
-            sites=federated.participants,
+            sites=federated.participants or before.sites,
             rounds=federated.rounds,
             bytes=federated.bytes,
-            messages=transport.sums,
-            numbers=transport.numbers,
-            withheld=federated.withheld(),
+            messages=transport.sums + before.messages,
+            numbers=transport.numbers + before.numbers,
+            withheld=self.test.withheld(),
             seconds=time.monotonic() - self.begun,
+            origin=before.origin,
         )
 
 
@@ -225,6 +250,7 @@ class Runner:
         pool: Pool | None = None,
     ) -> None:
         self._store, self._hub, self._bell, self._metrics, self._propose = store, hub, bell, metrics, propose
+        self.room = WaitingRoom(store, hub)
         # A thread per run, and not tasks of the event loop: a run is the same blocking program as in process, it computes for seconds at a
         # time, and the loop must answer heartbeats meanwhile. Graphs are sought in other processes: what looks for them holds Python's lock
         # for long, and cannot be ended in the middle.
@@ -232,6 +258,7 @@ class Runner:
         self._links: dict[str, SocketLinks] = {}
         self._asked: dict[str, Pace] = {}
         self._asking: dict[str, Asking] = {}
+        self._summoned: set[str] = set()
         self.searching = Searching(workers, limits, self._moved, pool)
         self._keeping = Housekeeping(KEEPING_SECONDS)
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -271,6 +298,20 @@ class Runner:
         self._store.runs.add_event(study, kind, body)
         self._bell.ring(study)
         _log.info(kind, extra={"study": study, **body})
+        if kind in MOVES:
+            self.look(study)
+
+    def look(self, study: str) -> None:
+        """Tell everybody whom a study waits for, if that has changed: its sites, and whoever follows its events. From any thread."""
+        news = self.room.news(study)
+        if news is not None:
+            self.event(study, "waiting", words=news.said(), sites=news.sites, missing=[name for name, _ in news.missing])
+            self.tell(study, news)
+
+    def tell(self, study: str, message: Struct) -> None:
+        """Send all sites of a study that are connected a message, from any thread."""
+        if self._loop is not None:
+            asyncio.run_coroutine_threadsafe(self._hub.tell(study, encode(message)), self._loop)
 
     def begin(self, study: str) -> None:
         """Run a study whose contract is in the store. From any thread."""
@@ -278,7 +319,7 @@ class Runner:
         row = self._store.studies.get(study)
         if row is None or row.contract is None:  # cancelled and deleted since it was started
             return
-        links = self._links[study] = SocketLinks(self._hub, self._loop, study, row.contract.settings.round_seconds)
+        links = self._links[study] = SocketLinks(self._hub, self._loop, study, row.contract.settings.round_seconds, row.contract.digest)
         # Looked at once more, now that whoever cancels finds the run: one who came before has found none, and has changed the state.
         now = self._store.studies.get(study)
         if now is None or now.state is not State.RUNNING:
@@ -291,13 +332,16 @@ class Runner:
         if self._store.searches.get(study) is not None:  # nothing is left to ask the sites
             links.patience = row.contract.settings.return_seconds
             self._queue(row.contract, links)
-        elif consented:
+        # A study that is run again is first tried with the tests that are there: perhaps no site is needed. Else its sites, which have
+        # stopped, are waited for as long as for a consent, since it takes a person to start them.
+        elif consented or self._store.runs.is_again(study):
             links.patience = row.contract.settings.return_seconds
             self._submit(row.contract, links)
         else:
             self._after_consent(row.contract, links)
         # last, so that an answer cannot come before somebody waits for it. Sites that are away get it when they connect.
-        asyncio.run_coroutine_threadsafe(self._hub.tell(study, encode(self._propose(row.contract))), self._loop)
+        self.tell(study, self._propose(row.contract))
+        self.look(study)
 
     def _submit(self, contract: Contract, links: SocketLinks) -> None:
         if self._closing.is_set():
@@ -309,6 +353,9 @@ class Runner:
         """A study takes its turn when all sites have consented. If that does not happen, the run finds out, and says so."""
 
         def done(waited: Future[None]) -> None:
+            if not self._is_current(contract.study, links):  # another contract is asked about meanwhile
+                return
+            self._summoned.add(contract.study)
             in_time = not waited.cancelled() and waited.exception() is None
             links.patience = contract.settings.return_seconds if in_time else LAST_LOOK
             self._submit(contract, links)
@@ -316,9 +363,18 @@ class Runner:
         links.patience = contract.settings.consent_seconds
         links.when_ready([m.name for m in contract.members], done)
 
+    def ask_anew(self, study: str) -> None:
+        """Another contract is in the store, of a study that has not begun: what waits for consent to the old one ends. From any thread."""
+        old = self._links.get(study)
+        self.begin(study)  # before the old one ends, which looks whether it is still the one that counts
+        if old is not None:
+            old.interrupt(RunCancelledError("Another contract has taken the place of this one."))
+
+    def _is_current(self, study: str, links: SocketLinks) -> bool:
+        return self._links.get(study, links) is links
+
     def dismiss(self, study: str, site: str) -> None:
         """End the connection of a site that takes part no more, from any thread."""
-        self.event(study, "removed", site=site)
         if self._loop is not None:
             asyncio.run_coroutine_threadsafe(self._hub.cut(study, site, "removed from the study by its owner"), self._loop)
 
@@ -345,7 +401,7 @@ class Runner:
         try:
             # Two patient steps and not one: a failure that cannot be written down is tried again as a failure, not by running once more.
             problem, after = self._patiently(study, lambda: self._attempt(study, step))
-            if problem:
+            if problem and self._is_current(study, links):
                 self._patiently(study, lambda: self._fail(study, problem))
         except (RunInterruptedError, RunCancelledError) as error:
             _log.info("run ended", extra={"study": study, "reason": str(error)})
@@ -361,6 +417,7 @@ class Runner:
         if self._links.get(study) is links:
             for known in (self._links, self._asked, self._asking):
                 known.pop(study, None)
+            self._summoned.discard(study)
         self._keeping.soon()
 
     def _attempt(self, study: str, step: Callable[[], Next | None]) -> tuple[str, Next | None]:
@@ -373,10 +430,20 @@ class Runner:
         except _FailedError as error:
             return str(error), None
         except ConsilienceError as error:
-            return f"{type(error).__name__}: {error}", None
+            return self._in_words(study, error), None
         except Exception:  # noqa: BLE001  a defect ends its own study, and no other
             _log.exception("a defect ended a run", extra={"study": study})
             return "A defect of the program ended the run; the server's log has the details.", None
+
+    def _in_words(self, study: str, error: ConsilienceError) -> str:
+        """Why a run has failed: who had not agreed, where it could not begin; and what a site said last that is gone."""
+        sites = {site.name: site for site in self._store.studies.sites(study)}
+        silent = [f"{name!r} ({site.declined or 'no answer'})" for name, site in sites.items() if not site.consented]
+        if silent and isinstance(error, ClientGoneError | TooFewClientsError):
+            return f"{type(error).__name__}: Not all sites have agreed in time: {', '.join(silent)} had not."
+        gone = sites.get(error.client) if isinstance(error, ClientGoneError) else None
+        last = f" It said last: {gone.declined}" if gone is not None and gone.declined else ""
+        return f"{type(error).__name__}: {error}{last}"
 
     def _patiently(self, study: str, work: Callable[[], T]) -> T:
         """Do ``work`` until the database lets it: locked or full, it says nothing about the study, whose journal and state stay.
@@ -394,8 +461,11 @@ class Runner:
                 raise RunInterruptedError("The server stops.")
             pause = min(2.0 * pause, LONGEST_PAUSE)
 
-    def _ask(self, contract: Contract, links: SocketLinks, more: Sequence[Question] = ()) -> Next:
-        """Make the tests of a study, and ``more`` that its search has asked for; what comes next is the search."""
+    def _ask(self, contract: Contract, links: SocketLinks, more: Sequence[Question] = ()) -> Next | None:
+        """Make the tests of a study, and ``more`` that its search has asked for; what comes next is the search.
+
+        Where the tests that are there do not suffice, its sites are waited for; what has none becomes a draft.
+        """
         study, settings = contract.study, contract.settings
         # taken out, and put back when all went well: after a failure what is in memory may be half of something, and the journal is whole
         asking = self._asking.pop(study, None)
@@ -405,6 +475,12 @@ class Runner:
                 ask_tests(asking.test, settings.alpha, settings.max_given, self._stage(study, links))
             if more:
                 asking.test.answer(more)
+        except TestsMissingError as error:
+            self._store.searches.remove(study)
+            if contract.members:
+                return lambda: self._after_consent(contract, links)
+            self._becomes_draft(study, str(error))
+            return None
         finally:
             if asking is not None:
                 asking.journal.flush()
@@ -432,6 +508,7 @@ class Runner:
         def keep(results: Sequence[CIResult]) -> None:
             self._asked.pop(study, None)
             body = {"tests": len(results), "rounds": federated.rounds}
+            self._store.runs.keep_withheld(study, test.withheld())
             if self._store.runs.add_results(study, results, body):
                 self._bell.ring(study)
 
@@ -441,9 +518,30 @@ class Runner:
         remote = RemoteTransport(links, contract.fingerprints, contract.schema, begun, journal.hear)
         transport = Journalled(remote, journal)
         federated = FederatedTest(contract.schema, contract.terms, map(frozenset, contract.datasets), transport)
-        ahead = settings.batching is Batching.ALL
-        test = StoredTest(federated, keep, ticked, ahead=ahead, max_given=settings.max_given)
-        return Asking(test, federated, transport, journal, time.monotonic())
+        alone = self._is_alone(contract)
+        inner = Unasked(federated.variables, federated.datasets) if alone else federated
+        known, before = self._store.runs.reused(study)
+        test = StoredTest(
+            inner,
+            keep,
+            ticked,
+            ahead=settings.batching is Batching.ALL and not alone,
+            max_given=settings.max_given,
+            known=known,
+            withheld=before.withheld,
+        )
+        return Asking(test, federated, transport, journal, time.monotonic(), before)
+
+    def _is_alone(self, contract: Contract) -> bool:
+        """Whether nobody is to be asked: a study without sites, or one that is run again and has not waited for its sites yet."""
+        return not contract.members or (contract.study not in self._summoned and self._store.runs.is_again(contract.study))
+
+    def _becomes_draft(self, study: str, words: str) -> None:
+        """What cannot be decided from the tests that are there is asked of sites, which have to agree first."""
+        with self._store.database.writing():
+            self._store.studies.to_draft(study, words)
+            self._store.runs.add_event(study, "copied", {"words": words})
+        self._bell.ring(study)
 
     def _search(self, contract: Contract, links: SocketLinks) -> Next | None:
         """Have the graphs of a study found, from the tests that are stored."""
@@ -452,7 +550,7 @@ class Runner:
         done = self._store.searches.get(study)
         if done is None:  # cancelled in the same moment
             raise RunCancelledError("The study is over.")
-        order = Search(contract.encoded(), self._store.runs.encoded_results(study), done, asking=self._store.runs.has_journal(study))
+        order = Search(contract.encoded(), self._store.runs.encoded_results(study), done, asking=self._may_ask(study))
         found = self.searching.find(study, order, self._stage(study, links), links.check)
         if isinstance(found, Problem):
             if found.trace:
@@ -463,6 +561,10 @@ class Runner:
             return lambda: self._submit_more(contract, links, more)
         self._patiently(study, lambda: self._finish(contract, found, done.rounds))
         return None
+
+    def _may_ask(self, study: str) -> bool:
+        """Whether a search may want more tests: of sites that take part, or to find out that what is there does not suffice."""
+        return self._store.runs.has_journal(study) or self._store.runs.is_again(study)
 
     def _submit_more(self, contract: Contract, links: SocketLinks, more: Sequence[Question]) -> None:
         """The search needs tests that nobody has made: the sites are asked, then it begins again."""

@@ -16,11 +16,13 @@ from consilience.service.server.hub import Hub
 from consilience.service.server.limits import RateLimit
 from consilience.service.server.metrics import Metrics
 from consilience.service.server.passwords import Passwords
+from consilience.service.server.pulse import Pulse
 from consilience.service.server.runner import Bell, Runner
 from consilience.service.server.socket import SiteSockets
 from consilience.service.store import Access, AccountRole, Principal, Role, Store, StudyRow
 
 __all__ = [
+    "RETRY_SECONDS",
     "Account",
     "HeldStudy",
     "OwnStudy",
@@ -43,6 +45,8 @@ __all__ = [
     "whole_study",
 ]
 
+RETRY_SECONDS = "5"
+"""After which a request that the database did not let through may be made again."""
 _bearer = HTTPBearer(auto_error=False, description="A token from `POST /api/v1/login`, or one that a site was given on its connection.")
 
 
@@ -65,10 +69,12 @@ class Services:
     links: RateLimit
     clock: Callable[[], float]
     certificate: str
+    pulse: Pulse
 
 
-def parts(request: Request) -> Services:
+async def parts(request: Request) -> Services:
     """The parts of the server that serves this request."""
+    # not in a thread, which a plain function would be called in: all threads may be waiting
     found = request.app.state.services
     assert isinstance(found, Services)
     return found

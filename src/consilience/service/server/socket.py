@@ -19,7 +19,9 @@ from consilience.protocol.errors import ChallengeError, MessageFormatError, Mess
 from consilience.protocol.framing import Assembler, decode, encode, frames
 from consilience.protocol.handshake import (
     HANDSHAKE_BYTES,
+    MISFIT,
     NONCE_BYTES,
+    Checked,
     Closing,
     Consent,
     Declare,
@@ -32,6 +34,7 @@ from consilience.protocol.handshake import (
     Welcome,
     consent_context,
     from_site,
+    preview,
     propose,
     server_proof,
     verify_site,
@@ -43,7 +46,7 @@ from consilience.protocol.version import VERSION
 from consilience.secagg import Identity
 from consilience.secagg.errors import BadSignatureError
 from consilience.secagg.identity import PUBLIC_BYTES, SIGNATURE_BYTES, is_signed_by
-from consilience.service.errors import DeclinedError, LifeCycleError, RateLimitError
+from consilience.service.errors import LifeCycleError, RateLimitError
 from consilience.service.receiving import next_message
 from consilience.service.server.hub import BAD, LATE, LEFT, Connection, Hub, SocketWriter
 from consilience.service.server.limits import RateLimit
@@ -166,6 +169,9 @@ class SiteSockets:
             await run_in_threadpool(self._runner.event, study, "connected", site=site)
             if len(self._hub.of(study)) > 1:  # it may begin any moment
                 await run_in_threadpool(self._runner.searching.warm)
+            awaited = await run_in_threadpool(self._runner.room.of, study)
+            if awaited is not None:  # if it is no news to all, it is to who has just come
+                await connection.send(encode(awaited))
             while True:
                 data = await next_message(lambda: _receive(socket), connection.assembler)
                 await self._take(connection, decode(data, from_site))
@@ -222,6 +228,8 @@ class SiteSockets:
             await connection.send(encode(Closing(row.state.value, row.message)))
         elif row.variables is None:
             await connection.send(encode(DeclareAsk()))
+        elif row.state is State.OPEN and (declared := row.prospect) is not None:
+            await connection.send(encode(preview(self._identity, row.id, declared.encoded())))
 
     async def _take(self, connection: Connection, message: Any) -> None:
         """One message of a site that has proved who it is."""
@@ -230,13 +238,12 @@ class SiteSockets:
                 raise ProtocolError("An answer came that nobody asked for.")
         elif isinstance(message, Consent):
             await run_in_threadpool(self._consent, connection, message)
-            self._hub.mark_ready(connection)
+            self._hub.mark_ready(connection, message.digest)
         elif isinstance(message, Declined):
-            error = DeclinedError(f"{connection.site!r} does not consent: {message.reason[:MOST_REASON]}")
-            # a study that has not begun stays open; its owner is told either way
-            told = {"site": connection.site, "reason": message.reason[:MOST_REASON]}
-            await run_in_threadpool(lambda: self._runner.event(connection.study, "declined", **told))
-            await run_in_threadpool(self._runner.stop, connection.study, error)
+            connection.ready = False
+            await run_in_threadpool(self._decline, connection, message.reason[:MOST_REASON])
+        elif isinstance(message, Checked):
+            await run_in_threadpool(self._check, connection, message)
         elif isinstance(message, Declare):
             await run_in_threadpool(self._declare, connection, message)
         elif isinstance(message, TokenAsk):
@@ -255,7 +262,31 @@ class SiteSockets:
             words = f"A site is given {TOKEN_BURST} tokens at once and {TOKEN_RATE:.0f} a minute; the next in {error.wait:.0f} seconds."
             raise RateLimitError(words, error.wait) from None
 
+    def _decline(self, connection: Connection, reason: str) -> None:
+        """A no is no end: the study waits for this site to come back with another table or another answer, or for its owner to go on
+        without it. A run that has begun waits as for a site that is lost.
+        """
+        if reason == MISFIT:
+            self._store.studies.say_fit(connection.study, connection.site, fits=False)
+        self._store.studies.decline(connection.study, connection.site, reason)
+        self._runner.event(connection.study, "declined", site=connection.site, reason=reason)
+
+    def _check(self, connection: Connection, message: Checked) -> None:
+        """Whether a site's table fits, said when it connects; every connection says it again."""
+        row = self._store.studies.get(connection.study)
+        shown = (row.contract or row.prospect) if row is not None else None
+        if row is None or shown is None or shown.declaration != message.declaration:
+            raise ProtocolError("A site says whether its table fits what it was shown; this is of something else.")
+        if self._store.studies.say_fit(connection.study, connection.site, fits=message.fits):
+            self._runner.event(connection.study, "checked", site=connection.site, fits=message.fits)
+
     def _consent(self, connection: Connection, message: Consent) -> None:
+        with self._store.database.writing():  # no other contract takes its place between the look and the write
+            first = self._agreed(connection, message)
+        if first:
+            self._runner.event(connection.study, "consented", site=connection.site)
+
+    def _agreed(self, connection: Connection, message: Consent) -> bool:
         row = self._store.studies.get(connection.study)
         if row is None or row.contract is None or row.contract.digest != message.digest:
             raise ProtocolError("The consent is to another contract.")
@@ -263,8 +294,7 @@ class SiteSockets:
         context = consent_context(connection.study, message.digest)
         if not identity or len(message.signature) != SIGNATURE_BYTES or not is_signed_by(identity, context, message.signature):
             raise BadSignatureError("A consent must be signed by the site's identity.")
-        if self._store.studies.consent(connection.study, connection.site, message.signature):
-            self._runner.event(connection.study, "consented", site=connection.site)
+        return self._store.studies.consent(connection.study, connection.site, message.signature)
 
     def _declare(self, connection: Connection, message: Declare) -> None:
         row = self._store.studies.get(connection.study)

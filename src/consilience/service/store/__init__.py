@@ -9,6 +9,7 @@ from consilience.service.store.audit import Audit, AuditRow
 from consilience.service.store.database import Database
 from consilience.service.store.links import LinkKind, LinkRow, Links
 from consilience.service.store.members import Access, MemberRow, Members, Role
+from consilience.service.store.origin import Origin
 from consilience.service.store.runs import Event, Runs
 from consilience.service.store.searches import Searches
 from consilience.service.store.studies import InvitationRow, SiteRow, State, Studies, StudyRow
@@ -29,6 +30,7 @@ __all__ = [
     "Links",
     "MemberRow",
     "Members",
+    "Origin",
     "Principal",
     "Role",
     "Runs",
@@ -57,3 +59,4 @@ class Store:
         self.runs = Runs(database)
         self.searches = Searches(database)
         self.audit = Audit(database)
+        self.origin = Origin(database)

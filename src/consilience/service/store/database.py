@@ -15,8 +15,11 @@ from consilience.service.store.migrations import MIGRATIONS, ZEROING
 
 __all__ = ["Database"]
 
-PATIENCE = "busy_timeout = 5000"
-PRAGMAS = ("journal_mode = wal", "synchronous = full", "foreign_keys = on", "secure_delete = on", PATIENCE)
+PATIENCE, IMPATIENCE = 5.0, 0.1
+"""Seconds to wait for another process, and after one such wait was in vain: threads take turns, and would each wait as long."""
+TURN_SECONDS = 10.0
+"""For the turn of a thread: longer than one wait for another process, and than any transaction of ours."""
+PRAGMAS = ("journal_mode = wal", "synchronous = full", "foreign_keys = on", "secure_delete = on", f"busy_timeout = {PATIENCE * 1000:.0f}")
 """Per connection, in this order:
 
 - ``wal``: a commit is one append and one sync, and a backup or an operator's query can read while the server writes;
@@ -29,28 +32,41 @@ PRAGMAS = ("journal_mode = wal", "synchronous = full", "foreign_keys = on", "sec
 """
 
 
+PUT_BACK = (
+    "Stop the server, put the file back or restore a backup of it (consilience server restore), and start the server again; "
+    "a new server needs a folder of its own: consilience server init --home FOLDER."
+)
+FREE = "Another program, such as a backup, has locked it: wait for it or end it, and start again."
+
+
 class Database:
     """A connection in WAL mode that syncs on every commit. Threads take turns.
 
-    ``clock`` gives the time in seconds; nothing here looks at another.
+    ``clock`` gives the time in seconds; nothing here looks at another. Without ``create`` the file must be there.
 
     >>> Database(":memory:", clock=lambda: 0.0).one("select count(*) from studies")
     (0,)
     """
 
-    def __init__(self, path: Path | str, clock: Callable[[], float]) -> None:
+    def __init__(self, path: Path | str, clock: Callable[[], float], *, create: bool = True) -> None:
         self.clock = clock
+        self._path, self._seconds = Path(path), PATIENCE
         self._lock = RLock()
+        if not create:
+            _check_there(self._path)
         self._shreds = True  # whoever was killed between a deletion and its shredding has left that to us
         _keep_private(Path(path))
         try:
             # One connection and a lock, not one per thread: SQLite has one writer at a time anyway, and a transaction of several calls is
             # then visible as a whole or not at all to every other thread. isolation_level None: no transactions begun behind our back.
             self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            self._file = _file(self._path)
             for pragma in PRAGMAS:
                 self._connection.execute(f"pragma {pragma}")
             self._migrate()
             self._truncate_log()
+        except sqlite3.OperationalError as error:
+            raise StoreError(f"The server's database {str(path)!r} must be free to be opened; it is not: {error}. {FREE}") from None
         except sqlite3.DatabaseError as error:
             raise StoreError(f"The server's database must be an SQLite file of its own; {str(path)!r} is not one: {error}.") from None
 
@@ -74,7 +90,7 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """All or nothing; on disk when the block ends. Blocks may be nested: the outermost decides."""
-        with self._lock:
+        with self._turn():
             # The lock is reentrant and other threads wait outside, so an open transaction is this thread's own: an inner block joins it.
             # Savepoints would let an inner block fail alone, which nobody wants: "all or nothing" is what the outer one says.
             if self._connection.in_transaction:
@@ -82,7 +98,7 @@ class Database:
                 return
             # immediate: the lock is taken now, where waiting is possible. A deferred transaction that reads first and writes later fails at
             # once if another process has written in between, whatever the time-out.
-            self._connection.execute("begin immediate")
+            self._begin()
             try:
                 yield
                 self._connection.execute("commit")
@@ -92,6 +108,36 @@ class Database:
                 raise
             if self._shreds:
                 self._truncate_log()
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        if not self._lock.acquire(timeout=TURN_SECONDS if self._seconds == PATIENCE else IMPATIENCE):
+            raise sqlite3.OperationalError("other threads wait for it already")
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def _begin(self) -> None:
+        """Begin a transaction in the file that was opened. What is written to one that has another's place is on no disk tomorrow."""
+        if _file(self._path) != self._file:
+            raise sqlite3.OperationalError(f"{str(self._path)!r} was deleted or replaced while the server had it open. {PUT_BACK}")
+        try:
+            self._connection.execute("begin immediate")
+        except sqlite3.OperationalError:
+            self._wait_for(IMPATIENCE)
+            raise
+        self._wait_for(PATIENCE)
+
+    def _wait_for(self, seconds: float) -> None:
+        if self._seconds != seconds:
+            self._seconds = seconds
+            self._connection.execute(f"pragma busy_timeout = {seconds * 1000:.0f}")
+
+    def check(self) -> None:
+        """``sqlite3.OperationalError`` if nothing can be written now."""
+        with self.writing():
+            self._connection.execute("select count(*) from studies")
 
     def shred(self) -> None:
         """What is deleted in this transaction is to be in no file any more when it is over: neither in a free page nor in the log.
@@ -112,7 +158,7 @@ class Database:
         except sqlite3.OperationalError:  # a disk that is full, say: the transaction itself is over, and on disk
             self._shreds = True
         finally:
-            self._connection.execute(f"pragma {PATIENCE}")
+            self._connection.execute(f"pragma busy_timeout = {self._seconds * 1000:.0f}")
 
     def write(self, statement: str, values: Sequence[Any] = ()) -> int:
         """One statement, on disk when this returns; how many rows it touched."""
@@ -130,18 +176,36 @@ class Database:
 
     def one(self, statement: str, values: Sequence[Any] = ()) -> Any:
         """The first row, or None."""
-        with self._lock:  # readers as well: between the statements of another thread's transaction they would see half of it
+        with self._turn():  # readers as well: between the statements of another thread's transaction they would see half of it
             return self._connection.execute(statement, values).fetchone()
 
     def all(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         """All rows."""
-        with self._lock:
+        with self._turn():
             return self._connection.execute(statement, values).fetchall()
 
     def close(self) -> None:
         """Close the file."""
         with self._lock:
             self._connection.close()
+
+
+def _check_there(path: Path) -> None:
+    """A server that has lost its database is not a new one: its owners, studies and sites would be gone without a word."""
+    if not path.is_file() or not path.stat().st_size:
+        what = "is empty" if path.is_file() else "is not there"
+        raise StoreError(f"The database of a server that was set up must be in {str(path)!r}; it {what}. {PUT_BACK}")
+
+
+def _file(path: Path) -> tuple[int, int] | None:
+    """Which file has this name now."""
+    if str(path) == ":memory:":
+        return None
+    try:
+        found = path.stat()
+    except OSError:
+        return (-1, -1)
+    return (found.st_dev, found.st_ino)
 
 
 def _keep_private(path: Path) -> None:

@@ -128,6 +128,24 @@ create table searches (
 ) strict
 """
 
+# Whose database it is. Without it, another server's file in its place would be served, with that server's accounts.
+_ORIGIN = """
+create table origin (
+    only integer primary key check (only = 1),
+    identity blob not null
+) strict
+"""
+
+# How a site stands: whether its table fits (null: it has not said), why its owner has said no, when it withdrew and why. And where a study
+# comes from that is a copy of another; without a reference, since the other may be deleted.
+_LIVES = """
+alter table sites add column fits integer;
+alter table sites add column declined text not null default '';
+alter table sites add column withdrew real;
+alter table sites add column withdrew_reason text not null default '';
+alter table studies add column origin text not null default ''
+"""
+
 # What a one-time link opens: another password for an account, or a new account with a role. Like tokens, only digests are kept.
 _LINKS = """
 create table links (
@@ -169,6 +187,6 @@ create table subjects (
 create unique index subjects_by_account on subjects (account)
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _PAGES, _RECEIVED, _SEARCHES, _LINKS, _MEMBERS, _ADDRESSES, _SUBJECTS)
+MIGRATIONS: tuple[str, ...] = (_FIRST, _PAGES, _RECEIVED, _SEARCHES, _ORIGIN, _LIVES, _LINKS, _MEMBERS, _ADDRESSES, _SUBJECTS)
 ZEROING = 3
 """From this version on what is deleted is overwritten; a database of before is written anew once."""

@@ -14,8 +14,12 @@ from consilience.federation.transport.journal import JournalEntry
 from consilience.federation.transport.remote import Heard
 from consilience.service.errors import LifeCycleError
 from consilience.service.store.database import Database
+from consilience.service.tests_done import TestsDone
 
 __all__ = ["Event", "Runs"]
+
+WITHHELD = "withheld.json"
+"""A document that is not for downloading: what results leave out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +117,45 @@ class Runs:
     def count_results(self, study: str) -> int:
         """How many results there are."""
         return int(self._db.one("select count(*) from results where study = ?", (study,))[0])
+
+    def copy_results(self, study: str, to: str) -> int:
+        """The results of a study for another one that is made of them, with what was withheld of them; how many they are."""
+        with self._db.writing():
+            copied = (
+                "insert into results (study, x, y, given, result) select ?, x, y, given, result from results where study = ? order by rowid"
+            )
+            found = self._db.write(copied, (to, study))
+            kept = "insert into documents (study, name, content) select ?, name, content from documents where study = ? and name = ?"
+            self._db.write(kept, (to, study, WITHHELD))
+        return found
+
+    def reused(self, study: str) -> tuple[list[CIResult], TestsDone]:
+        """The results that a run begins with, since it is one again, and how they were made; none and by nobody if it is not.
+
+        A run that goes on after a crash must begin with the same: so many as there were then, whatever has come in since.
+        """
+        row = self._db.one("select body from events where study = ? and kind = 'rerun' order by number desc limit 1", (study,))
+        if row is None:
+            return [], TestsDone((), 0, 0, 0, 0)
+        body: dict[str, Any] = json.loads(row[0])
+        sites, origin = tuple(body.get("sites", ())), str(body.get("of", ""))
+        before = TestsDone(sites, 0, 0, int(body.get("messages", 0)), int(body.get("numbers", 0)), self.withheld(study), origin=origin)
+        return self.results(study)[: int(body["tests"])], before
+
+    def is_again(self, study: str) -> bool:
+        """Whether a study is run again, and that has not begun with its sites yet."""
+        last = "select kind from events where study = ? and kind in ('rerun', 'run') order by number desc limit 1"
+        return bool(self._db.one(last, (study,)) == ("rerun",))
+
+    def withheld(self, study: str) -> tuple[str, ...]:
+        """What rules on disclosure kept out of the results that are there, a sentence each."""
+        found = self.document(study, WITHHELD)
+        return tuple(json.loads(found)) if found else ()
+
+    def keep_withheld(self, study: str, words: Sequence[str]) -> None:
+        """Keep what rules on disclosure kept out of the results: a result that is made of them later says it, too."""
+        if tuple(words) != self.withheld(study):
+            self.put_documents(study, [(WITHHELD, json.dumps(list(words), ensure_ascii=False).encode())])
 
     def add_event(self, study: str, kind: str, body: dict[str, Any] | None = None) -> Event:
         """Write down that something happened."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from consilience.protocol.handshake import DeclaredVariable
+from consilience.protocol.handshake import MISFIT, DeclaredVariable
 from consilience.service.contract import Contract, Member, decode_contract
 from consilience.service.errors import InvitationError, LifeCycleError
 from consilience.service.settings import VariableSpec
@@ -57,6 +57,7 @@ class StudyRow:
     bytes: int
     created: float
     changed: float
+    origin: str = ""
     actor: str = ""
 
     @property
@@ -64,16 +65,27 @@ class StudyRow:
         """Whose action it is: in whose name it is written down."""
         return self.actor or self.owner
 
+    @property
+    def prospect(self) -> Contract | None:
+        """What it declares, as a contract without sites; None while the sites are to be asked for their variables."""
+        if self.variables is None or self.datasets is None:
+            return None
+        return Contract(self.id, self.name, self.variables, self.datasets, self.settings, ())
+
 
 @dataclass(frozen=True, slots=True)
 class SiteRow:
-    """A site that has joined."""
+    """A site that has joined. ``fits``: whether its table does, as it says; ``declined``: its last no, until there is a yes."""
 
     name: str
     identity: bytes
     declarations: tuple[DeclaredVariable, ...] | None
     consented: bool
     joined: float
+    fits: bool | None = None
+    declined: str = ""
+    withdrew: float | None = None
+    withdrew_reason: str = ""
 
     @property
     def member(self) -> Member:
@@ -89,7 +101,7 @@ class InvitationRow:
     expires: float
 
 
-_COLUMNS = "id, owner, name, state, variables, datasets, settings, contract, message, rounds, bytes, created, changed"
+_COLUMNS = "id, owner, name, state, variables, datasets, settings, contract, message, rounds, bytes, created, changed, origin"
 _variables = msgspec.msgpack.Decoder(tuple[VariableSpec, ...])
 _datasets = msgspec.msgpack.Decoder(tuple[tuple[str, ...], ...])
 _settings = msgspec.msgpack.Decoder(NetworkSettings)
@@ -110,15 +122,15 @@ class Studies:
         variables: tuple[VariableSpec, ...] | None,
         datasets: tuple[tuple[str, ...], ...] | None,
         settings: NetworkSettings,
+        *,
+        origin: str = "",
     ) -> str:
-        """A new draft; its id."""
+        """A new draft; its id. ``origin`` is the study that it is made from, if so."""
         # 64 random bits: an id is no secret, but it must not tell how many studies there are, and it names folders at the sites
         study, now = secrets.token_hex(8), self._db.clock()
-        values = (study, owner, name, State.DRAFT, _maybe(variables), _maybe(datasets), _pack(settings), now, now)
-        self._db.write(
-            "insert into studies (id, owner, name, state, variables, datasets, settings, created, changed) values (?,?,?,?,?,?,?,?,?)",
-            values,
-        )
+        values = (study, owner, name, State.DRAFT, _maybe(variables), _maybe(datasets), _pack(settings), now, now, origin)
+        columns = "id, owner, name, state, variables, datasets, settings, created, changed, origin"
+        self._db.write(f"insert into studies ({columns}) values (?,?,?,?,?,?,?,?,?,?)", values)  # noqa: S608  (a constant)
         return study
 
     def edit(
@@ -179,6 +191,13 @@ class Studies:
             now = found.state.value if found else "gone"
             raise LifeCycleError(f"A study becomes {end.value} when it is {' or '.join(s.value for s in allowed)}; this one is {now}.")
 
+    def to_draft(self, study: str, message: str) -> None:
+        """A study that was to be decided from tests becomes a draft, since some were not made: it has neither contract nor tests."""
+        with self._db.writing():
+            self.move(study, [State.RUNNING], State.DRAFT, message)
+            self._db.write("update studies set contract = null where id = ?", (study,))
+            self._db.write("delete from results where study = ?", (study,))
+
     def delete(self, study: str) -> None:
         """Forget a study that does not run, with all that belongs to it, in every file."""
         self._db.shred()
@@ -226,8 +245,9 @@ class Studies:
 
     def sites(self, study: str) -> list[SiteRow]:
         """The sites of a study, by name."""
-        rows = self._db.all("select name, identity, declaration, consent, joined from sites where study = ? order by name", (study,))
-        return [SiteRow(n, i, None if d is None else _declarations.decode(d), c is not None, j) for n, i, d, c, j in rows]
+        columns = "name, identity, declaration, consent, joined, fits, declined, withdrew, withdrew_reason"
+        rows = self._db.all(f"select {columns} from sites where study = ? order by name", (study,))  # noqa: S608  (a constant)
+        return [_site(row) for row in rows]
 
     def site_of(self, study: str, identity: bytes) -> str:
         """The name of the site with this identity, or the empty string."""
@@ -240,9 +260,12 @@ class Studies:
             row = self.get(study)
             if row is not None and row.state not in (State.DRAFT, State.OPEN):
                 raise LifeCycleError(f"Sites are removed before a study runs; this one is {row.state.value}. Cancel it first.")
-            # tokens name a site by its name; a site of the same name that is invited later must not inherit them, nor the old one keep them
-            self._db.write("delete from tokens where study = ? and site = ?", (study, site))
-            return self._db.write("delete from sites where study = ? and name = ?", (study, site)) > 0
+            return self._forget_site(study, site)
+
+    def _forget_site(self, study: str, site: str) -> bool:
+        # tokens name a site by its name; a site of the same name that is invited later must not inherit them, nor the old one keep them
+        self._db.write("delete from tokens where study = ? and site = ?", (study, site))
+        return self._db.write("delete from sites where study = ? and name = ?", (study, site)) > 0
 
     def has_site(self, study: str, site: str) -> bool:
         """True if a site of this name takes part."""
@@ -254,7 +277,34 @@ class Studies:
 
     def consent(self, study: str, site: str, signature: bytes) -> bool:
         """Keep a site's signature under the contract; True if it is the first. Later ones, after every reconnection, change nothing."""
-        return self._db.write("update sites set consent = ? where study = ? and name = ? and consent is null", (signature, study, site)) > 0
+        with self._db.writing():
+            self._db.write("update sites set fits = 1, declined = '' where study = ? and name = ?", (study, site))
+            return (
+                self._db.write("update sites set consent = ? where study = ? and name = ? and consent is null", (signature, study, site))
+                > 0
+            )
+
+    def decline(self, study: str, site: str, reason: str) -> None:
+        """A site's no, until it says yes. What it agreed to before stays: it may come back with the table that it had."""
+        self._db.write("update sites set declined = ? where study = ? and name = ?", (reason, study, site))
+
+    def say_fit(self, study: str, site: str, *, fits: bool) -> bool:
+        """Whether a site's table fits; True if that is news. One that fits takes back that it did not."""
+        with self._db.writing():
+            if fits:
+                self._db.write("update sites set declined = '' where study = ? and name = ? and declined = ?", (study, site, MISFIT))
+            changed = "update sites set fits = ? where study = ? and name = ? and fits is not ?"
+            return self._db.write(changed, (int(fits), study, site, int(fits))) > 0
+
+    def go_without(self, study: str, site: str, contract: Contract) -> None:
+        """Take a site out of a study whose sites have not all agreed: another contract, to which nobody has agreed yet."""
+        with self._db.writing():
+            row = self.get(study)
+            if row is None or row.state is not State.RUNNING or all(each.consented for each in self.sites(study)):
+                raise LifeCycleError("A site is left out before the run begins, and this one has begun. Cancel the study, and make a copy.")
+            self._forget_site(study, site)
+            self._db.write("update sites set consent = null where study = ?", (study,))
+            self._db.write("update studies set contract = ?, changed = ? where id = ?", (contract.encoded(), self._db.clock(), study))
 
     def consents(self, study: str) -> dict[str, bytes]:
         """The signatures of sites under the contract, by name; sites that have not consented have none."""
@@ -269,8 +319,14 @@ def _digest(secret: bytes) -> bytes:
     return sha256(secret).digest()
 
 
+def _site(row: Any) -> SiteRow:
+    name, identity, declaration, consent, joined, fits, *rest = row
+    declarations = None if declaration is None else _declarations.decode(declaration)
+    return SiteRow(name, identity, declarations, consent is not None, joined, None if fits is None else bool(fits), *rest)
+
+
 def _study(row: Any) -> StudyRow:
-    study, owner, name, state, variables, datasets, settings, contract, message, rounds, size, created, changed = row
+    study, owner, name, state, variables, datasets, settings, contract, message, rounds, size, created, changed, origin = row
     return StudyRow(
         study,
         owner,
@@ -285,4 +341,5 @@ def _study(row: Any) -> StudyRow:
         size,
         created,
         changed,
+        origin,
     )

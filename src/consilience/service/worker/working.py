@@ -100,7 +100,7 @@ def _searched(order: Search, say: Callable[[str], None]) -> Found | Wanted:
         rows = [{"x": q.x, "y": q.y, "given": list(q.given)} for q in test.missing]
         found = replace(found, missing=pl.DataFrame(rows, schema=question_schema()))
     say("writing the report")
-    documents = documents_of(found, contract, done.sites, done.rounds, done.bytes)
+    documents = documents_of(found, contract, done.sites, done.rounds, done.bytes, origin=done.origin)
     return Found(documents, len(found.pags), found.tests.height, found.headline, under_way())
 
 

@@ -125,6 +125,11 @@ class Session:
         return self._site.state.now
 
     @property
+    def awaited(self) -> str:
+        """Whom the study waits for, as the server said last; empty if it has not."""
+        return self._agent.awaited
+
+    @property
     def ledger(self) -> Ledger | None:
         """What has left the site in this study; None before anything could."""
         return self._site.record
@@ -146,7 +151,7 @@ class Session:
             self.left = True
             self._say(LEFT)
         except ConsilienceError as error:
-            failure = page_words(error)
+            failure = " ".join(filter(None, (page_words(error), self._site.advice)))
         except OSError as error:
             failure = f"A file of this site cannot be used: {error.strerror or error}."
         except Exception:  # noqa: BLE001  the task ends here: nobody else would say it

@@ -53,7 +53,7 @@ def test_from_a_new_study_to_a_cancelled_one(ada: Browser) -> None:
     assert ada.act(study, "start").headers["location"] == f"{page}/progress"
     waiting = words(ada.get(f"{page}/progress"))
     assert "Every site's owner is asked for consent" in waiting
-    assert "waiting for the sites' consent: marburg, muenster" in waiting
+    assert "waiting for 2 of 2 sites to agree: marburg (not connected), muenster (not connected)" in waiting
     assert "2 sites are not connected marburg muenster Nothing is lost: they are asked for consent when they connect." in waiting
     runner = ada.client.app.state.services.runner  # type: ignore[attr-defined]
     runner.event(study, "run", sites=["marburg", "muenster"])
@@ -95,3 +95,27 @@ def test_every_page_of_a_draft_is_there(ada: Browser, path: str) -> None:
 @pytest.mark.parametrize("path", ["/studies", "/studies/new", "/account"])
 def test_every_page_of_an_owner_is_there(ada: Browser, path: str) -> None:
     assert ada.get(path).status_code == 200
+
+
+def test_a_site_that_does_not_agree_is_waited_for_or_left_out(ada: Browser) -> None:
+    study = ada.new_study("trial", "form")
+    page = f"/studies/{study}"
+    fields = {"rows": "1", "sets": "1", "save": "1", "name-0": "age", "kind-0": "continuous", "in-0": "0"}
+    ada.post(f"{page}/variables", f"{page}/variables", **fields)
+    for site in ("mainz", "marburg", "muenster"):
+        join(ada, study, site)
+    ada.act(study, "open")
+    ada.act(study, "start")
+    store = ada.client.app.state.services.store  # type: ignore[attr-defined]
+    store.studies.decline(study, "mainz", "The site's data do not fit the study's schema.")
+    shown = words(ada.get(f"{page}/progress"))
+    assert "1 site does not agree, or not yet mainz: The site's data do not fit the study's schema. The study waits." in shown
+    assert "All others are asked for consent again" in shown
+    assert ada.post(f"{page}/without", f"{page}/progress", site="mainz").headers["location"] == f"{page}/progress"
+    assert [site.name for site in store.studies.sites(study)] == ["marburg", "muenster"]
+    shown = words(ada.get(f"{page}/progress"))
+    assert "The study goes on without mainz: asked for consent anew are marburg, muenster" in shown
+    assert "does not agree, or not yet" not in shown
+    refused = ada.post(f"{page}/without", f"{page}/progress", site="marburg")
+    assert refused.status_code == 409
+    assert "without 'marburg' there are 1" in words(refused)

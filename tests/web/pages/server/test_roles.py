@@ -106,7 +106,7 @@ def test_a_form_does_something_for_owners_alone(ada: Browser) -> None:
     for name in (*OBSERVERS, *STRANGERS, "site"):
         browser = site if name == "site" else entered(ada, name)
         csrf = browser.csrf(f"/studies/{study}" if name == "site" else "/account")
-        for action in (*ACTIONS, "search", "share", "unshare", "transfer"):
+        for action in (*ACTIONS, "search", "rerun", "without", "share", "unshare", "transfer"):
             reply = browser.post(
                 f"/studies/{study}/{action}", "", csrf=csrf, site="one", name="olga", way="observer", rows="0", called="a secret name"
             )

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, HTTPException
-from fastapi.responses import PlainTextResponse
+from fastapi.responses import JSONResponse, PlainTextResponse
 
 from consilience.protocol.version import VERSION
 from consilience.secagg import fingerprint_text
-from consilience.service.server.services import Parts
+from consilience.service.server.services import RETRY_SECONDS, Parts
 
 __all__ = ["router"]
 
 router = APIRouter(tags=["operations"])
 
 
-@router.get("/health", summary="Is the server well?")
-def health(services: Parts) -> dict[str, str]:
-    """`ok` if the database answers; the server's fingerprint, for people to compare."""
-    services.store.studies.count()
-    return {"status": "ok", "protocol": str(VERSION), "fingerprint": fingerprint_text(services.identity.fingerprint)}
+@router.get("/health", summary="Is the server well?", responses={503: {"description": "The database does not answer."}})
+async def health(services: Parts) -> JSONResponse:
+    """`ok` if the database answers, else `degraded`, at once; the server's fingerprint, for people to compare."""
+    # in the event loop, and not in a thread: all threads may be waiting for the database
+    problem = await services.pulse.problem()
+    told = {"status": "degraded", "reason": problem} if problem else {"status": "ok"}
+    told |= {"protocol": str(VERSION), "fingerprint": fingerprint_text(services.identity.fingerprint)}
+    return JSONResponse(told, 503 if problem else 200, {"Retry-After": RETRY_SECONDS} if problem else None)
 
 
 @router.get("/metrics", summary="Counters", response_class=PlainTextResponse)

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import asdict
 from functools import partial
 from hashlib import sha256
+from sqlite3 import OperationalError
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header, HTTPException, Query, Response
@@ -56,6 +57,14 @@ def _still(services: Services, token: str, study: str, shown: bool) -> bool:  # 
 
 
 async def _stream(services: Services, study: str, still: Callable[[], bool], after: int, shown: bool) -> AsyncIterator[str]:  # noqa: FBT001
+    try:
+        async for line in _lines(services, study, still, after, shown):
+            yield line
+    except OperationalError:  # the answer has begun: it ends, and whoever follows comes back with the number of the last event
+        return
+
+
+async def _lines(services: Services, study: str, still: Callable[[], bool], after: int, shown: bool) -> AsyncIterator[str]:  # noqa: FBT001
     while True:
         if not await run_in_threadpool(still):
             return

@@ -10,14 +10,18 @@ from fastapi import APIRouter, HTTPException, Path
 
 from consilience.secagg import fingerprint_of, fingerprint_text
 from consilience.service.deleting import GOES, STAYS
-from consilience.service.server import actions
+from consilience.service.server import actions, again
 from consilience.service.server.models import (
+    AgainOut,
     AskedOut,
+    CopyIn,
     DeletionOut,
     InvitationIn,
     InvitationOut,
     InvitationPending,
+    RerunIn,
     SettingsModel,
+    SiteIn,
     SiteOut,
     StudyIn,
     StudyOut,
@@ -50,6 +54,8 @@ def study_out(row: StudyRow, services: Services, access: Access) -> StudyOut:
             connected=site.name in connected,
             declared=site.declarations is not None,
             consented=site.consented,
+            fits=site.fits,
+            declined=site.declined,
         )
         for site in services.store.studies.sites(row.id)
     ]
@@ -75,6 +81,7 @@ def study_out(row: StudyRow, services: Services, access: Access) -> StudyOut:
         contract=actions.digest_now(row, services.store.studies.sites(row.id)),
         created=row.created,
         changed=row.changed,
+        origin=row.origin,
     )
 
 
@@ -167,6 +174,31 @@ def search(row: OwnStudy, services: Parts) -> StudyOut:
     """Of a study that failed after all its tests were made, as when its search took more than the server gives one. No site is asked."""
     actions.search_again(services, row)
     return _again(services, row.id, row.by)
+
+
+@router.post("/{study}/without", summary="Go on without a site")
+def without(body: SiteIn, row: OwnStudy, services: Parts) -> StudyOut:
+    """Before the start the site is removed. After it, until all have agreed, the contract is another one without this site, and every other
+    site is asked for consent anew. Once all have agreed it is too late: sums with it and without it would differ by its part.
+    """
+    if not actions.without(services, row, body.site):
+        raise HTTPException(404, "There is no such site.")
+    return _again(services, row.id, row.by)
+
+
+@router.post("/{study}/copy", status_code=201, summary="Copy a study")
+def copy(body: CopyIn, row: OwnStudy, services: Parts) -> StudyOut:
+    """A draft with the same declaration, but for what is given. Its sites, these or others, are invited and asked for consent anew."""
+    return _again(services, again.copy(services, row, body.name or "", body.settings.model_dump(exclude_unset=True)), row.by)
+
+
+@router.post("/{study}/rerun", summary="Do a study once more")
+def rerun(body: RerunIn, row: OwnStudy, services: Parts) -> AgainOut:
+    """When it is over. With another alpha, resolution or knowledge: decided from the tests that were made, and no site is asked. As it was,
+    if it failed or was cancelled: run again under the contract to which its sites have agreed. Else a copy.
+    """
+    found = again.rerun(services, row, body.settings.model_dump(exclude_unset=True))
+    return AgainOut(how=found.how.value, words=found.words, study=_again(services, found.study, row.by))
 
 
 @router.post("/{study}/cancel", summary="Cancel a study")

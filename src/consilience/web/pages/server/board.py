@@ -105,18 +105,20 @@ class Boards:
 
     def _html(self, row: StudyRow, board: Board, *, bare: bool) -> str:
         connected = {connection.site for connection in self._services.hub.of(row.id)}
-        sites = [(site.name, site.name in connected, site.consented) for site in self._services.store.studies.sites(row.id)]
+        rows = self._services.store.studies.sites(row.id)
+        sites = [(site.name, site.name in connected, site.consented, site.declined) for site in rows]
         tests = self._services.store.runs.count_results(row.id)
         until = self._services.clock() if row.state is State.RUNNING else board.latest
-        meaning = meaning_of(row.state, agreed=bool(board.began) or all(consented for *_, consented in sites))
+        meaning = meaning_of(row.state, agreed=bool(board.began) or all(site.consented for site in rows))
         searching = self._services.runner.searching
         asks = row.state is State.RUNNING and not searching.has(row.id)  # a search needs no site
-        gone = [(name, board.lost.get(name, 0.0)) for name, here, _ in sites if not here] if asks else []
+        gone = [(name, board.lost.get(name, 0.0)) for name, here, *_ in sites if not here] if asks else []
         before = searching.before(row.id)
         settings = row.contract.settings if row.contract is not None else row.settings
         asked = self._services.runner.asked(row.id) if row.state is State.RUNNING else None
         now = {"gone": gone, "settings": settings, "asked": asked, "seconds_left": asked.left(time.monotonic()) if asked else None}
         now |= {"waiting": None if before is None else waiting_words(before)}
+        now |= {"awaited": self._services.runner.room.of(row.id)}
         now |= {"searchable": row.state is State.FAILED and self._services.store.searches.get(row.id) is not None}
         around = now | {"board": board, "study": row, "colour": COLOURS[row.state], "meaning": meaning}
         return fragment("server/board.html", sites=sites, tests=tests, until=until, bare=bare, **around)

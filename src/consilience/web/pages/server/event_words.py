@@ -16,6 +16,14 @@ CHATTER = frozenset({"round", "tests", "stage"})
 """Kinds of events that a run makes by the hundred; the audit log counts them."""
 
 
+def _names(body: Mapping[str, Any]) -> str:
+    return ", ".join(map(str, body.get("sites", [])))
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
 def _started(body: Mapping[str, Any]) -> str:
     names = body.get("sites", [])
     return f"The contract was fixed with {counted(len(names), 'site')}: {', '.join(map(str, names))}"
@@ -26,14 +34,19 @@ _WORDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "opened": lambda _: "The study was opened",
     "joined": lambda b: f"{b.get('site')} joined",
     "removed": lambda b: f"{b.get('site')} was removed",
+    "left out": lambda b: f"The study goes on without {b.get('site')}: asked for consent anew are {_names(b)}",
     "connected": lambda b: f"{b.get('site')} connected",
     "lost": lambda b: f"{b.get('site')} is not connected any more: {b.get('reason', '')}",
+    "waiting": lambda b: _capital(str(b.get("words", ""))),
+    "checked": lambda b: f"The table of {b.get('site')} {'fits' if b.get('fits') else 'does not fit'}",
     "declared": lambda b: f"{b.get('site')} declared {counted(int(b.get('variables', 0)), 'variable')}",
     "declined": lambda b: f"{b.get('site')} declined: {b.get('reason', '')}",
     "consented": lambda b: f"{b.get('site')} consented",
     "started": _started,
     "resumed": lambda _: "The server was started again, and goes on with the run",
-    "run": lambda b: f"A run began under new keys, with {', '.join(map(str, b.get('sites', [])))}",
+    "rerun": lambda b: f"It is done once more, with {counted(int(b.get('tests', 0)), 'test')} that were made before",
+    "copied": lambda b: str(b.get("words", "")).removesuffix("."),
+    "run": lambda b: f"A run began under new keys, with {_names(b)}",
     "round": lambda b: f"Round {b.get('rounds')}; {size(int(b.get('bytes', 0)))} so far" + _gone(b),
     "tests": lambda b: f"{counted(int(b.get('tests', 0)), 'test')} done",
     "stage": lambda b: stage_of(str(b.get("words", ""))),

@@ -70,6 +70,7 @@ def _stand(visit: Visit, row: StudyRow) -> dict[str, Any]:
         "study": row,
         "access": visit.access,
         "state": row.state.value,
+        "awaited": visit.services.runner.room.of(row.id),
         "sites": [(site, fingerprint_text(fingerprint_of(site.identity)), site.name in connected) for site in sites],
         "needed": max(2, row.settings.min_contributors),
         "fingerprint": fingerprint_text(visit.services.identity.fingerprint),

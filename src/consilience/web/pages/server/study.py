@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+import msgspec
 from starlette.responses import Response
 
 from consilience.secagg import fingerprint_text
 from consilience.service.contract import warnings_of
 from consilience.service.deleting import GOES, STAYS
-from consilience.service.server import actions
+from consilience.service.server import actions, again
 from consilience.service.store import State, StudyRow
+from consilience.settings import Resolve
 from consilience.settings.declaration import NETWORK_SETTINGS
 from consilience.web.forms import Form, Trouble
 from consilience.web.pages.server.life import COLOURS, meaning_of, steps
 from consilience.web.pages.server.settings_form import dangers_of, plain
 from consilience.web.pages.server.visit import HOME, Visit, acts, go, shows
 
-__all__ = ["cancelled", "deleted", "opened", "renamed", "repeated", "searched", "started", "study_page"]
+__all__ = ["cancelled", "deleted", "done_again", "opened", "renamed", "repeated", "searched", "started", "study_page"]
 
 
 def _study(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200) -> Response:
@@ -44,6 +47,9 @@ def _study(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200) ->
         changed=_changed(row),
         dangers=dangers_of(row.settings),
         warnings=warnings_of(row.contract) if row.contract else (),
+        origin=_origin(visit, row),
+        origin_there=bool(row.origin) and store.studies.get(row.origin) is not None,
+        ways=[way.value for way in Resolve],
         needed=max(2, row.settings.min_contributors),
         access=access,
         members=store.members.of(row.id) if access.inside else (),
@@ -51,6 +57,12 @@ def _study(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200) ->
         stays=STAYS,
         digest=fingerprint_text(bytes.fromhex(digest)) if (digest := actions.digest_now(row, sites)) else "",
     )
+
+
+def _origin(visit: Visit, row: StudyRow) -> StudyRow | None:
+    """The study that this one was made from, for who may look at that one, too."""
+    store = visit.services.store
+    return store.studies.get(row.origin) if row.origin and visit.owner and store.members.access(row.origin, visit.who) else None
 
 
 def _changed(row: StudyRow) -> list[tuple[str, str]]:
@@ -84,7 +96,24 @@ def _searched(visit: Visit, _form: Form) -> Response:
 
 
 def _repeated(visit: Visit, _form: Form) -> Response:
-    return go(f"{HOME}/{actions.repeat(visit.services, visit.study)}")
+    return go(f"{HOME}/{again.copy(visit.services, visit.study)}")
+
+
+def _done_again(visit: Visit, form: Form) -> Response:
+    """As it was, or with another level or another way out of contradictions."""
+    row, changes = visit.study, dict[str, Any]()
+    if text := form.text("alpha", 30):
+        try:
+            changes["alpha"] = float(text)
+        except ValueError:
+            return _study(visit, [Trouble("alpha", f"A level is a number between 0 and 1; got {text!r}.")], 422)
+    if resolve := form.text("resolve", 30):
+        changes["resolve"] = resolve
+    try:
+        found = again.rerun(visit.services, row, changes)
+    except msgspec.ValidationError as error:
+        return _study(visit, [Trouble("", f"{error}.")], 422)
+    return go(f"{HOME}/{found.study}{'/progress' if found.how is not again.How.COPY else ''}")
 
 
 def _deleted(visit: Visit, form: Form) -> Response:
@@ -106,3 +135,4 @@ study_page = shows(_study, owner=False)
 opened, started, cancelled = acts(_opened, _study), acts(_started, _study), acts(_cancelled, _study)
 repeated, deleted, renamed = acts(_repeated, _study), acts(_deleted, _study), acts(_renamed, _study)
 searched = acts(_searched, _study)
+done_again = acts(_done_again, _study)

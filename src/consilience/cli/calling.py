@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from consilience import __version__
 from consilience.cli.optional import need_service
 from consilience.errors import AccessError, ConsilienceError, OptionError
 from consilience.service.errors import ConfigurationError, UnreachableError
@@ -39,7 +40,7 @@ def rest_client(server: str, ca: str, *, login: bool = True) -> httpx.Client:
     token = os.environ.get(TOKEN, "")
     if login and not token:
         raise AccessError(f"Log in first: export {TOKEN}=$(consilience server study login NAME).")
-    headers = {"Authorization": f"Bearer {token}"} if login else {}
+    headers = {"User-Agent": f"consilience/{__version__}"} | ({"Authorization": f"Bearer {token}"} if login else {})
     return httpx.Client(base_url=f"{server.rstrip('/')}/api/v1", verify=client_context(trusted), headers=headers, timeout=30.0)
 
 

@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from consilience.cli.optional import need_service
+from consilience.cli.account import account_app
+from consilience.cli.accounts import ConfigFile, HomeOption, add_account_commands, add_owner, address_of, new_password, own_certificate
+from consilience.cli.optional import need_service, need_web
+from consilience.cli.sharing import add_sharing_commands
 from consilience.cli.study import study_app
 from consilience.cli.terminal import Terminal
-from consilience.cli.upkeep import ConfigFile, HomeOption, renew_certificate
+from consilience.cli.upkeep import renew_certificate
 from consilience.secagg import Identity
 from consilience.service.errors import ConfigurationError
 
@@ -29,15 +32,11 @@ __all__ = ["server_app"]
 server_app = typer.Typer(help="Set up and run a study server, and manage its studies.", no_args_is_help=True)
 server_app.add_typer(study_app, name="study")
 server_app.command("renew-certificate")(renew_certificate)
+server_app.add_typer(account_app, name="account")
+add_account_commands(server_app)
+add_sharing_commands(study_app)
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 SWITCH_SECONDS = 0.0001
-
-
-def _password(given: bool) -> str:
-    """From standard input for scripts, from the terminal for people; never from the command line, where others can read it."""
-    if given:
-        return sys.stdin.readline().rstrip("\n")
-    return str(typer.prompt("password (at least 12 characters)", hide_input=True, confirmation_prompt=True))
 
 
 @server_app.command("init")
@@ -67,7 +66,7 @@ def init(
             f"A new server needs a folder without a database; there is one in {str(folder)!r}, of a server whose identity.pem is gone. "
             f"Put that back from a backup, or choose another folder with --home."
         )
-    add_owner(settings, owner, _password(password_stdin), create=True)
+    add_owner(settings, owner, new_password(password_stdin), create=True)
     identity = Identity.generate()
     write_private(folder / "identity.pem", identity.to_pem(_identity_password()))
     if host_name:
@@ -80,37 +79,6 @@ def init(
 
 def _identity_password() -> bytes | None:
     return os.environ.get("CONSILIENCE_SERVER_IDENTITY_PASSWORD", "").encode() or None
-
-
-def add_owner(settings: ServerConfig, name: str, password: str, *, create: bool = False) -> None:
-    """A new account in the server's database; with ``create``, in a new one."""
-    import time  # noqa: PLC0415
-
-    from consilience.service.server.passwords import Passwords  # noqa: PLC0415
-    from consilience.service.store import Accounts, Database  # noqa: PLC0415
-
-    folder = Path(settings.home)
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    hashed = Passwords().hash(password)  # before there is a file: a password that is too short leaves nothing behind
-    database = Database(folder / "studies.sqlite", time.time, create=create)
-    try:
-        Accounts(database).add(name, hashed)
-    finally:
-        database.close()
-
-
-@server_app.command("owner")
-def owner(
-    name: Annotated[str, typer.Argument(help="Name of the account.")],
-    config: ConfigFile = None,
-    home: HomeOption = None,
-    password_stdin: Annotated[bool, typer.Option(help="Read the password from standard input.")] = False,
-) -> None:
-    """Add an account for an owner of studies."""
-    need_service()
-    from consilience.service.config import load_server  # noqa: PLC0415
-
-    add_owner(load_server(config, home=home), name, _password(password_stdin))
 
 
 @server_app.command("run")
@@ -157,6 +125,8 @@ def run(
 def _pages(app: FastAPI) -> FastAPI:
     """With pages, where the extra is installed."""
     if find_spec("jinja2") is None:
+        if app.state.services.config.oidc_issuer:
+            need_web()  # says what is missing: a login by OpenID Connect is a page
         words = "no pages: they need the package 'jinja2', which is not installed: pip install 'consilience[web]'"
         logging.getLogger("consilience.server").warning(words)
         return app
@@ -170,7 +140,7 @@ def _complete(settings: ServerConfig) -> ServerConfig:
     import msgspec  # noqa: PLC0415
 
     folder = Path(settings.home)
-    if not settings.tls_cert and (folder / "tls.crt").exists() and not settings.behind_proxy:
+    if own_certificate(settings):
         settings = msgspec.structs.replace(settings, tls_cert=str(folder / "tls.crt"), tls_key=str(folder / "tls.key"))
     if bool(settings.tls_cert) != bool(settings.tls_key):
         raise ConfigurationError("--tls-cert and --tls-key go together; got one of them.")
@@ -191,7 +161,4 @@ def _complete(settings: ServerConfig) -> ServerConfig:
             raise ConfigurationError(
                 f"trusted_proxies has addresses or networks of the proxy in front, with commas between them; got {address.strip()!r}."
             ) from None
-    if not settings.public_url:
-        scheme = "https" if settings.tls_cert else "http"
-        settings = msgspec.structs.replace(settings, public_url=f"{scheme}://{settings.host}:{settings.port}")
-    return settings
+    return msgspec.structs.replace(settings, public_url=address_of(settings))

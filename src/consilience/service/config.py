@@ -60,8 +60,27 @@ class ServerConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     heartbeat_seconds: Annotated[float, _said("pings on the sites' connections; a site that misses one is lost"), msgspec.Meta(gt=0)] = 20.0
     login_rate: Annotated[float, _said("failed logins per minute and address; ten times that per account"), msgspec.Meta(gt=0)] = 6.0
     login_burst: Annotated[int, _said("failed logins in a row before the rate counts"), msgspec.Meta(ge=1)] = 10
-    join_rate: Annotated[float, _said("failed invitations or challenges per minute and address"), msgspec.Meta(gt=0)] = 12.0
-    join_burst: Annotated[int, _said("failed invitations or challenges in a row before the rate counts"), msgspec.Meta(ge=1)] = 30
+    join_rate: Annotated[float, _said("failed invitations, challenges or one-time links per minute and address"), msgspec.Meta(gt=0)] = 12.0
+    join_burst: Annotated[
+        int, _said("failed invitations, challenges or one-time links in a row before the rate counts"), msgspec.Meta(ge=1)
+    ] = 30
+    oidc_issuer: Annotated[str, _said("login by OpenID Connect: the provider's issuer, https://…; empty: passwords only")] = ""
+    oidc_client_id: Annotated[str, _said("what the provider calls this server")] = ""
+    oidc_client_secret_file: Annotated[str, _said("file with the secret that the provider has given; empty: none, PKCE alone")] = ""
+    oidc_name: Annotated[str, _said("what the login page calls the provider; empty: its host")] = ""
+    oidc_claim: Annotated[
+        str, _said("claim that is the account's name; of email, the part before the @, with one domain"), msgspec.Meta(min_length=1)
+    ] = "preferred_username"
+    oidc_domains: Annotated[str, _said("domains of verified mail addresses that may log in, with commas; empty: not asked")] = ""
+    oidc_groups: Annotated[str, _said("groups of which one must be in the claim of groups, with commas; empty: not asked")] = ""
+    oidc_groups_claim: Annotated[str, _said("claim with the groups of a person"), msgspec.Meta(min_length=1)] = "groups"
+    oidc_scopes: Annotated[str, _said("what the provider is asked for"), msgspec.Meta(min_length=6)] = "openid profile email"
+    oidc_create: Annotated[
+        str,
+        _said("a first login makes an account: owner or observer; empty: only accounts that are there"),
+        msgspec.Meta(pattern="^(|owner|observer)$"),
+    ] = ""
+    oidc_ca: Annotated[str, _said("certificate authorities to trust for the provider (PEM), beside the system's")] = ""
 
 
 class AgentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

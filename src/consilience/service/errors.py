@@ -11,7 +11,9 @@ __all__ = [
     "DeclinedError",
     "InvitationError",
     "LifeCycleError",
+    "LinkError",
     "LoginError",
+    "OpenIdError",
     "RateLimitError",
     "RecordsError",
     "ResultError",
@@ -55,12 +57,24 @@ class LoginError(AccessError):
     """Not an account's name and password."""
 
 
+class OpenIdError(LoginError):
+    """A login by OpenID Connect that does not hold. People read that it is so; ``reason`` is for the log."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("The login was not confirmed. Begin again. If it stays so: the reason is in the log of this server.")
+        self.reason = reason
+
+
 class TokenError(AccessError):
     """No token, or one that is not valid (any more)."""
 
 
 class InvitationError(AccessError):
     """An invitation that is not valid, or not any more."""
+
+
+class LinkError(AccessError):
+    """A one-time link that is not valid, or not any more."""
 
 
 class ChangedIdentityError(AccessError):

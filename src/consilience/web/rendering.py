@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,6 +18,7 @@ from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
 from consilience.iod.wording import counted, format_p
+from consilience.service.browsers import browser
 
 __all__ = ["Link", "Shell", "browser", "duration", "fragment", "moment", "number", "prepare", "render", "share", "size", "static_mount"]
 
@@ -102,23 +102,6 @@ def moment(value: float | str) -> str:
         return "–"
     when = when.astimezone(UTC)
     return f"{when.day} {when:%B %Y, %H:%M} UTC"
-
-
-_BROWSERS = {"Edg": "Edge", "OPR": "Opera", "Firefox": "Firefox", "HeadlessChrome": "Chrome", "Chrome": "Chrome", "Version": "Safari"}
-_SYSTEMS = {"Android": "Android", "iPhone": "iOS", "iPad": "iPadOS", "Windows": "Windows", "Mac OS": "macOS", "Linux": "Linux"}
-
-
-def browser(agent: str) -> str:
-    """A browser by the name that people have for it, from the line that it sends; the line's beginning if it is none of the common ones.
-
-    >>> browser("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"), browser("curl/8.0"), browser("")
-    ('Firefox 140 on Linux', 'curl/8.0', 'a browser')
-    """
-    found = next(((name, m[1]) for key, name in _BROWSERS.items() if (m := re.search(rf"\b{key}/(\d{{1,4}})", agent))), None)
-    if found is None:
-        return agent[:120] or "a browser"
-    system = next((name for key, name in _SYSTEMS.items() if key in agent), "")
-    return f"{found[0]} {found[1]}" + (f" on {system}" if system else "")
 
 
 def duration(seconds: float) -> str:

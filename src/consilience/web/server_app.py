@@ -23,10 +23,25 @@ from consilience.errors import ConsilienceError
 from consilience.secagg.context import sha256
 from consilience.service.config import ServerConfig
 from consilience.service.server.app import busy_words, status_of
+from consilience.service.server.openid.settings import CALLBACK, provider_of
 from consilience.service.server.services import RETRY_SECONDS, Services
 from consilience.web.live import Streams
 from consilience.web.pages.result import Desk, result_routes
-from consilience.web.pages.server import account, audit, declaring, lobby, login, progress, records, result, studies, study
+from consilience.web.pages.server import (
+    account,
+    audit,
+    declaring,
+    links,
+    lobby,
+    login,
+    openid,
+    people,
+    progress,
+    records,
+    result,
+    studies,
+    study,
+)
 from consilience.web.pages.server.board import Boards
 from consilience.web.pages.server.feed import Feeds
 from consilience.web.pages.server.follow import may_look
@@ -57,9 +72,9 @@ def with_pages(app: FastAPI) -> FastAPI:
     cookie = f"{'__Host-' if secure else ''}consilience-{services.identity.fingerprint.hex()[:8]}"
     # a signature under a label that nothing else signs: a secret that is the same after a restart, so that open forms stay good
     secret = sha256(services.identity.sign(_CSRF))
-    pages.state.pages = Pages(services, Csrf(secret), Streams(MOST_STREAMS), cookie, secure)
+    pages.state.pages = Pages(services, Csrf(secret), Streams(MOST_STREAMS), cookie, secure, provider_of(services.config, services.clock))
     pages.state.boards = boards = Boards(services)
-    pages.state.feeds = Feeds(boards, services.bell, partial(may_look, services.store))
+    pages.state.feeds = Feeds(boards, services.bell, partial(may_look, services.store), partial(may_look, services.store, bare=True))
     prepare("result")  # the largest pages: the first who looks at one does not wait for its templates
     # innermost: the bound on bodies and the log of requests are around pages, too
     app.user_middleware.append(Middleware(_Fork, pages=Shield(pages, hosts=hosts_of(services.config), links=True)))
@@ -103,11 +118,16 @@ def _routes(services: Services) -> list[BaseRoute]:
         static_mount(),
         *page("/", login.front),
         *page("/login", login.login_form, login.login_sent),
+        *page("/login/there", openid.login_there),
+        *page(CALLBACK, openid.login_back),
         *page("/logout", None, login.logout),
         *page("/token", login.token_form, login.token_sent),
+        *page("/reset", links.reset_form, links.reset_sent),
+        *page("/welcome", links.welcome_form, links.welcome_sent),
         *page("/account", account.account_page),
         *page("/account/password", None, account.password_sent),
         *page("/account/sessions", None, account.session_ended),
+        *page("/account/token", None, account.token_made),
         *page("/studies", studies.studies),
         *page("/studies/new", studies.new_study, studies.new_sent),
         *page(_ONE, study.study_page),
@@ -130,6 +150,10 @@ def _routes(services: Services) -> list[BaseRoute]:
         *page(f"{_ONE}/remove", None, lobby.removed),
         *page(f"{_ONE}/progress", progress.progress),
         *page(f"{_ONE}/live", progress.live),
+        *page(f"{_ONE}/people", people.people),
+        *page(f"{_ONE}/share", None, people.shared),
+        *page(f"{_ONE}/unshare", None, people.taken_back),
+        *page(f"{_ONE}/transfer", None, people.handed_over),
         *page(f"{_ONE}/without", None, progress.left_out),
         *page(f"{_ONE}/audit", audit.audit_log),
         *page(f"{_ONE}/records", records.records),

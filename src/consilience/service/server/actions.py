@@ -110,7 +110,7 @@ def create(services: Services, owner: str, declared: Declared, *, origin: str = 
 def edit(services: Services, row: StudyRow, declared: Declared) -> None:
     """Replace what a draft says."""
     services.store.studies.edit(row.id, declared.name, declared.variables, declared.datasets, declared.settings)
-    services.store.audit.add(row.owner, "changed the declaration", study=row.id)
+    services.store.audit.add(row.by, "changed the declaration", study=row.id)
 
 
 def delete(services: Services, row: StudyRow) -> None:
@@ -118,7 +118,7 @@ def delete(services: Services, row: StudyRow) -> None:
     with services.store.database.writing():  # all of it, or nothing; the files are cut when it is over
         services.store.studies.delete(row.id)
         services.store.audit.forget(row.id)
-        services.store.audit.add(row.owner, MARK, study=row.id)
+        services.store.audit.add(row.by, MARK, study=row.id)
     services.runner.say_over(row.id, State.CANCELLED, "deleted by its owner")
 
 
@@ -128,7 +128,7 @@ def invite(services: Services, row: StudyRow, site: str, seconds: float = INVITA
         raise LifeCycleError(f"Sites are invited before a study runs; this one is {row.state.value}.")
     secret = secrets.token_bytes(SECRET_BYTES)
     expires = services.store.studies.invite(row.id, site, secret, seconds)
-    services.store.audit.add(row.owner, "invited a site", study=row.id, detail=site)
+    services.store.audit.add(row.by, "invited a site", study=row.id, detail=site)
     url, server = services.config.public_url, services.identity.public_bytes
     return Invitation(url, row.id, site, secret, server, services.certificate).text(), expires
 
@@ -137,7 +137,7 @@ def withdraw(services: Services, row: StudyRow, site: str) -> bool:
     """Take an invitation back; False if there is none."""
     found = services.store.studies.withdraw(row.id, site)
     if found:
-        services.store.audit.add(row.owner, "took an invitation back", study=row.id, detail=site)
+        services.store.audit.add(row.by, "took an invitation back", study=row.id, detail=site)
     return found
 
 
@@ -147,7 +147,7 @@ def remove_site(services: Services, row: StudyRow, site: str) -> bool:
     if found:
         services.runner.event(row.id, "removed", site=site)
         services.runner.dismiss(row.id, site)
-        services.store.audit.add(row.owner, "removed a site", study=row.id, detail=site)
+        services.store.audit.add(row.by, "removed a site", study=row.id, detail=site)
     return found
 
 
@@ -169,7 +169,7 @@ def without(services: Services, row: StudyRow, site: str) -> bool:
                 f"A study needs at least {needed} sites; without {site!r} there are {len(left)}. Wait for it, or cancel the study."
             )
         services.store.studies.go_without(row.id, site, _narrowed(now.contract.without(site), left))
-        services.store.audit.add(row.owner, "goes on without a site", study=row.id, detail=site)
+        services.store.audit.add(row.by, "goes on without a site", study=row.id, detail=site)
     services.runner.event(row.id, "left out", site=site, sites=[each.name for each in left])
     services.runner.dismiss(row.id, site)
     services.runner.ask_anew(row.id)
@@ -193,7 +193,7 @@ def open_study(services: Services, row: StudyRow) -> None:
     services.runner.event(row.id, "opened")
     if (declared := row.prospect) is not None:  # who has connected before looks now whether its table fits
         services.runner.tell(row.id, preview(services.identity, row.id, declared.encoded()))
-    services.store.audit.add(row.owner, "opened", study=row.id)
+    services.store.audit.add(row.by, "opened", study=row.id)
 
 
 def start(services: Services, row: StudyRow) -> None:
@@ -205,7 +205,7 @@ def start(services: Services, row: StudyRow) -> None:
         contract = contract_of(now, services.store.studies.sites(row.id))
         services.store.studies.move(row.id, [State.OPEN], State.RUNNING, contract=contract)
         services.store.runs.add_event(row.id, "started", {"sites": [m.name for m in contract.members]})
-        services.store.audit.add(row.owner, "started", study=row.id)
+        services.store.audit.add(row.by, "started", study=row.id)
     services.runner.begin(row.id)
     services.bell.ring(row.id)
 
@@ -213,13 +213,13 @@ def start(services: Services, row: StudyRow) -> None:
 def search_again(services: Services, row: StudyRow) -> None:
     """Look once more for the graphs of a study whose tests are all made, and whose search failed. No site is asked."""
     services.runner.search_again(row.id)
-    services.store.audit.add(row.owner, "had graphs sought again", study=row.id)
+    services.store.audit.add(row.by, "had graphs sought again", study=row.id)
 
 
 def cancel(services: Services, row: StudyRow) -> None:
     """End a study before its time. Results that are there are kept."""
     services.runner.cancel(row.id)
-    services.store.audit.add(row.owner, "cancelled", study=row.id)
+    services.store.audit.add(row.by, "cancelled", study=row.id)
 
 
 def digest_now(row: StudyRow, sites: list[SiteRow]) -> str | None:

@@ -54,8 +54,8 @@ class Again:
 def copy(services: Services, row: StudyRow, name: str = "", changes: Mapping[str, Any] | None = None) -> str:
     """A draft that says the same, but for its name and the settings in ``changes``; its id. Sites join it, these or others."""
     declared = _declared(row, changes or {}, name or row.name)
-    study = create(services, row.owner, declared, origin=row.id)
-    services.store.audit.add(row.owner, "copied a study", study=study, detail=row.id)
+    study = create(services, row.by, declared, origin=row.id)
+    services.store.audit.add(row.by, "copied a study", study=study, detail=row.id)
     return study
 
 
@@ -96,7 +96,7 @@ def _as_it_is(services: Services, row: StudyRow) -> Again:
     with services.store.database.writing():
         services.store.studies.move(row.id, [State.FAILED, State.CANCELLED], State.RUNNING)
         services.store.runs.add_event(row.id, "rerun", {"tests": tests, **_sent(services, row.id)})
-        services.store.audit.add(row.owner, "ran it again", study=row.id)
+        services.store.audit.add(row.by, "ran it again", study=row.id)
     services.runner.begin(row.id)
     services.bell.ring(row.id)
     words = (
@@ -113,14 +113,14 @@ def _decided(services: Services, row: StudyRow, declared: Declared, told: str) -
     store = services.store
     with store.database.writing():
         study = create(
-            services, row.owner, Declared(name[:MOST_NAME], declared.variables, declared.datasets, declared.settings), origin=row.id
+            services, row.by, Declared(name[:MOST_NAME], declared.variables, declared.datasets, declared.settings), origin=row.id
         )
         contract = msgspec.structs.replace(row.contract, study=study, name=name[:MOST_NAME], settings=declared.settings, members=())
         tests = store.runs.copy_results(row.id, study)
         store.studies.move(study, [State.DRAFT], State.RUNNING, contract=contract)
         sites = [member.name for member in row.contract.members]
         store.runs.add_event(study, "rerun", {"tests": tests, "of": row.id, "sites": sites, **_sent(services, row.id)})
-        store.audit.add(row.owner, "decided again", study=study, detail=row.id)
+        store.audit.add(row.by, "decided again", study=study, detail=row.id)
     services.runner.begin(study)
     services.bell.ring(study)
     words = f"It is decided again with {told}, from {counted(tests, 'test')} of the study {row.id}; no site is asked."

@@ -28,7 +28,7 @@ from consilience.service.server.metrics import Metrics
 from consilience.service.server.models import Problem
 from consilience.service.server.passwords import Passwords
 from consilience.service.server.pulse import Pulse
-from consilience.service.server.routes import accounts, documentation, operations, results, studies
+from consilience.service.server.routes import accounts, documentation, links, members, operations, results, sessions, studies
 from consilience.service.server.runner import Bell, Runner
 from consilience.service.server.services import RETRY_SECONDS, Services
 from consilience.service.server.socket import SiteSockets
@@ -63,7 +63,7 @@ Federated causal discovery: studies, their sites, their runs and their results.
 
 An **owner** logs in, declares a study (its variables, which sets of them sites measure, its settings), invites **sites** and starts it.
 Sites dial in with the agent (`consilience client`), show their owners what the study asks for, and answer with masked sums. The server
-never sees a row, nor one site's numbers.
+never sees a row, nor one site's numbers. An owner may share a study with **co-owners**, and show it to **observers**, who change nothing.
 
 A study is *draft* → *open* → *running* → *finished*, *failed* or *cancelled*. Errors come as `{"error": …, "message": …}`: the cause's
 name, and a sentence with the rule, what was received, and the way out.
@@ -110,6 +110,7 @@ def create_app(
         RateLimit("logins", config.login_burst, config.login_rate, ticks),
         RateLimit("logins", ACCOUNT_FACTOR * config.login_burst, ACCOUNT_FACTOR * config.login_rate, ticks),
         RateLimit("invitations", config.join_burst, config.join_rate, ticks),
+        RateLimit("attempts with links", config.join_burst, config.join_rate, ticks),
         clock,
         certificate if certificate and is_self_signed(certificate) else "",
         Pulse(store.database.check),
@@ -140,7 +141,7 @@ def create_app(
         responses={code: {"model": Problem} for code in (401, 403, 404, 409, 413, 422, 429, 503)},
     )
     app.state.services = services
-    for module in (accounts, studies, results, operations, documentation):
+    for module in (accounts, links, sessions, studies, members, results, operations, documentation):
         app.include_router(module.router)
 
     @app.websocket("/api/v1/studies/{study}/site")

@@ -7,7 +7,7 @@ from consilience.service.errors import LoginError, TokenError
 from consilience.service.server.services import Services
 from consilience.service.store import Principal, TokenKind
 
-__all__ = ["change_password", "check_password", "exchange_token", "log_in"]
+__all__ = ["change_password", "check_password", "end_others", "end_session", "exchange_token", "log_in", "make_token"]
 
 
 def check_password(services: Services, address: str, name: str, password: str) -> None:
@@ -31,7 +31,7 @@ def log_in(
     services.store.audit.add(
         name, "logged in", detail=f"from {address}, {'with a browser' if kind is TokenKind.PAGES else 'with a program'}"
     )
-    return services.store.accounts.issue(Principal(owner=name), services.config.token_hours * 3600.0, kind, agent)
+    return services.store.accounts.issue(Principal(owner=name), services.config.token_hours * 3600.0, kind, agent, address)
 
 
 def change_password(services: Services, address: str, name: str, old: str, new: str, keep: str = "") -> None:
@@ -43,6 +43,29 @@ def change_password(services: Services, address: str, name: str, old: str, new: 
     services.store.audit.add(name, "changed the password", detail=f"from {address}")
 
 
+def end_session(services: Services, name: str, handle: str) -> bool:
+    """End one session or token of an account; False if it has none with this handle."""
+    ended = services.store.accounts.end_session(name, handle)
+    if ended:
+        services.store.audit.add(name, "ended a session", detail=handle)
+    return ended
+
+
+def end_others(services: Services, name: str, keep: str) -> int:
+    """End all sessions and tokens of an account but the one that asks; how many there were."""
+    ended = services.store.accounts.end_sessions(name, keep)
+    if ended:
+        services.store.audit.add(name, "ended all other sessions", detail=str(ended))
+    return ended
+
+
+def make_token(services: Services, name: str, address: str) -> tuple[str, float]:
+    """A token for a program, for somebody who is logged in with a browser; and when it ends."""
+    services.store.audit.add(name, "made a token for a program", detail=f"from {address}")
+    made = "a program, with a token from the page Account"
+    return services.store.accounts.issue(Principal(owner=name), services.config.token_hours * 3600.0, agent=made, address=address)
+
+
 def exchange_token(services: Services, address: str, token: str, agent: str = "") -> tuple[str, Principal]:
     """A session of the pages for the token of a site: the same study, no longer than the token, and no longer than an owner's."""
     services.joins.take(address)
@@ -51,5 +74,5 @@ def exchange_token(services: Services, address: str, token: str, agent: str = ""
         raise TokenError("This is not the token of a site. Owners log in with their name and password.")
     services.joins.give_back(address)
     left = services.store.accounts.expires(token) - services.clock()
-    session, _ = services.store.accounts.issue(who, min(left, services.config.token_hours * 3600.0), TokenKind.PAGES, agent)
+    session, _ = services.store.accounts.issue(who, min(left, services.config.token_hours * 3600.0), TokenKind.PAGES, agent, address)
     return session, who

@@ -18,6 +18,7 @@ HELP = {
     "messages_refused": "Messages that were malformed, too long or out of turn.",
     "logins_failed": "Failed logins.",
     "joins_failed": "Invitations that were not valid.",
+    "links_failed": "One-time links that were not valid.",
     "storage_errors": "Attempts of runs that the database did not let through; they are repeated.",
 }
 

@@ -12,9 +12,13 @@ from consilience.settings.declaration import MOST_VARIABLES, NETWORK_SETTINGS
 from consilience.settings.field import Setting
 
 __all__ = [
+    "AccountIn",
+    "AccountOut",
     "AgainOut",
+    "AuditOut",
     "CopyIn",
     "DeletionOut",
+    "EndedOut",
     "EventOut",
     "HeardOut",
     "InvitationIn",
@@ -24,9 +28,14 @@ __all__ = [
     "JoinOut",
     "LoginIn",
     "LoginOut",
+    "MemberIn",
+    "MemberOut",
+    "PasswordIn",
     "Problem",
     "ReceivedOut",
     "RerunIn",
+    "ResetIn",
+    "SessionOut",
     "SettingsChange",
     "SettingsModel",
     "SiteIn",
@@ -35,6 +44,7 @@ __all__ = [
     "SiteTotalsOut",
     "StudyIn",
     "StudyOut",
+    "TransferIn",
     "VariableModel",
 ]
 
@@ -68,6 +78,61 @@ class LoginOut(_Body):
 
     token: str
     expires: float = Field(description="Seconds since 1970 when it ends.")
+
+
+Key = Annotated[str, StringConstraints(min_length=1, max_length=100)]
+Password = Annotated[str, StringConstraints(max_length=1024)]
+
+
+class ResetIn(_Body):
+    """Another password, by a one-time link."""
+
+    key: Key = Field(description="What stands behind the `#` of the link.")
+    password: Password = Field(description="The new one; 12 characters at least.")
+
+
+AccountName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
+
+
+class AccountIn(_Body):
+    """A new account, by a one-time link."""
+
+    key: Key = Field(description="What stands behind the `#` of the link.")
+    name: AccountName = Field(description="Letters, digits, dots, hyphens and underscores.")
+    password: Password = Field(description="12 characters at least.")
+
+
+class AccountOut(_Body):
+    """An account that was made."""
+
+    name: str
+    role: str = Field(description="`owner`, `observer` or `observer-of-all`.")
+
+
+class PasswordIn(_Body):
+    """Another password for one's own account."""
+
+    old: Password
+    new: Password = Field(description="12 characters at least.")
+
+
+class SessionOut(_Body):
+    """Somebody who is logged in to your account."""
+
+    id: str = Field(description="Names it; it cannot be used to log in.")
+    kind: Literal["browser", "program"]
+    agent: str = Field(description="What it calls itself, shortened.")
+    address: str = Field(description="Where it logged in from; empty for one from before that was kept.")
+    created: float
+    seen: float = Field(description="Its last request, to a minute.")
+    expires: float
+    this: bool = Field(description="Whether it is the one that asks.")
+
+
+class EndedOut(_Body):
+    """How many sessions and tokens were ended."""
+
+    ended: int
 
 
 class VariableModel(_Body):
@@ -202,6 +267,8 @@ class StudyOut(_Body):
 
     id: str
     name: str
+    owner: str = Field(description="The account that owns it; empty for a site.")
+    role: Literal["owner", "co-owner", "observer", "site"] = Field(description="What you are in it.")
     state: Literal["draft", "open", "running", "finished", "failed", "cancelled"]
     message: str = Field(description="Why it ended, if it did not end with a result.")
     variables: list[VariableModel] | None
@@ -231,6 +298,37 @@ class AgainOut(_Body):
     )
     words: str = Field(description="Why it is that one, and what comes next.")
     study: StudyOut
+
+
+class MemberIn(_Body):
+    """As what an account has a study."""
+
+    role: Literal["co-owner", "observer"]
+    result: bool = Field(False, description="Whether an observer sees what the study finds; a co-owner always does.")
+
+
+class MemberOut(_Body):
+    """An account that has a study beside its owner."""
+
+    account: str
+    role: Literal["co-owner", "observer"]
+    result: bool
+    since: float
+
+
+class TransferIn(_Body):
+    """Who owns the study from now on."""
+
+    account: AccountName
+
+
+class AuditOut(_Body):
+    """Something that an account did to a study."""
+
+    time: float
+    account: str
+    action: str
+    detail: str
 
 
 class DeletionOut(_Body):

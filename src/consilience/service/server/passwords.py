@@ -33,10 +33,15 @@ class Passwords:
         # made with the same parameters, so that checking it takes the same time as checking somebody's
         self._nobody = self._hasher.hash("a password that nobody has")
 
-    def hash(self, password: str) -> str:
-        """The hash of a new password."""
+    @staticmethod
+    def check(password: str) -> None:
+        """``OptionError`` unless it may be a new password."""
         if not LEAST <= len(password) <= MOST:
             raise OptionError(f"A password has {LEAST} to {MOST} characters; got {len(password)}.")
+
+    def hash(self, password: str) -> str:
+        """The hash of a new password."""
+        self.check(password)
         with self._turns:
             return self._hasher.hash(password)
 

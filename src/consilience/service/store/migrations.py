@@ -146,6 +146,47 @@ alter table sites add column withdrew_reason text not null default '';
 alter table studies add column origin text not null default ''
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _PAGES, _RECEIVED, _SEARCHES, _ORIGIN, _LIVES)
+# What a one-time link opens: another password for an account, or a new account with a role. Like tokens, only digests are kept.
+_LINKS = """
+create table links (
+    digest blob primary key,
+    kind text not null,
+    account text references accounts (name) on delete cascade,
+    role text not null default '',
+    expires real not null
+) strict
+"""
+
+# Who has a study beside its owner, and as what; and what an account may do at all.
+_MEMBERS = """
+alter table accounts add column role text not null default 'owner';
+create table members (
+    study text not null references studies (id) on delete cascade,
+    account text not null references accounts (name) on delete cascade,
+    role text not null,
+    result integer not null default 0,
+    since real not null,
+    primary key (study, account)
+) strict;
+create index members_by_account on members (account)
+"""
+
+# Where somebody logged in from.
+_ADDRESSES = """
+alter table tokens add column address text not null default ''
+"""
+
+# Which person of a login service an account belongs to: names are given anew there, subjects are not.
+_SUBJECTS = """
+create table subjects (
+    issuer text not null,
+    subject text not null,
+    account text not null references accounts (name) on delete cascade,
+    primary key (issuer, subject)
+) strict;
+create unique index subjects_by_account on subjects (account)
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _PAGES, _RECEIVED, _SEARCHES, _ORIGIN, _LIVES, _LINKS, _MEMBERS, _ADDRESSES, _SUBJECTS)
 ZEROING = 3
 """From this version on what is deleted is overwritten; a database of before is written anew once."""

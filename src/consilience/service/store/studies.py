@@ -40,7 +40,9 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StudyRow:
-    """A study as it is stored. Without ``variables`` the sites are asked for theirs."""
+    """A study as it is stored. Without ``variables`` the sites are asked for theirs. ``actor`` is the account that acts on it, where one
+    does: a study may have several owners.
+    """
 
     id: str
     owner: str
@@ -56,6 +58,12 @@ class StudyRow:
     created: float
     changed: float
     origin: str = ""
+    actor: str = ""
+
+    @property
+    def by(self) -> str:
+        """Whose action it is: in whose name it is written down."""
+        return self.actor or self.owner
 
     @property
     def prospect(self) -> Contract | None:
@@ -148,9 +156,17 @@ class Studies:
         return None if row is None else _study(row)
 
     def of_owner(self, owner: str) -> list[StudyRow]:
-        """An owner's studies, newest first."""
-        rows = self._db.all(f"select {_COLUMNS} from studies where owner = ? order by created desc, id", (owner,))  # noqa: S608  (a constant)
-        return [_study(row) for row in rows]
+        """An owner's studies, alone or with others, newest first."""
+        shared = "id in (select study from members where account = ? and role = 'co-owner')"
+        statement = f"select {_COLUMNS} from studies where owner = ? or {shared} order by created desc, id"  # noqa: S608  (constants)
+        return [_study(row) for row in self._db.all(statement, (owner, owner))]
+
+    def seen_by(self, account: str) -> list[StudyRow]:
+        """The studies that an account may look at, newest first."""
+        shared = "id in (select study from members where account = ?)"
+        every = "exists (select 1 from accounts where name = ? and role = 'observer-of-all')"
+        statement = f"select {_COLUMNS} from studies where owner = ? or {shared} or {every} order by created desc, id"  # noqa: S608  (constants)
+        return [_study(row) for row in self._db.all(statement, (account, account, account))]
 
     def in_state(self, state: State) -> list[StudyRow]:
         """All studies in a state, oldest first."""

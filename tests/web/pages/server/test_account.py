@@ -40,7 +40,7 @@ def test_sessions_are_listed_and_ended(ada: Browser) -> None:
     elsewhere.login()
     third.login()
     page = ada.get("/account")
-    assert "a browser at home" in words(page)
+    assert "a browser at home testclient" in words(page)  # and the address that it came from
     assert page.text.count("this one") == 1
     handles = [part.partition('"')[0] for part in page.text.split('name="session" value="')[1:]]
     assert (len(handles), handles[-1]) == (3, "others")
@@ -57,3 +57,16 @@ def test_nobody_ends_sessions_of_others(ada: Browser) -> None:
     handle = accounts.sessions("ada")[0].handle
     bob.post("/account/sessions", "/account", session=handle)
     assert ada.get("/account").status_code == 200
+
+
+def test_a_token_for_a_program_is_shown_once_and_stands_in_the_list(ada: Browser) -> None:
+    reply = ada.post("/account/token", "/account")
+    token = reply.text.partition('readonly spellcheck="false">')[2].partition("<")[0]
+    headers = {"Authorization": f"Bearer {token}"}
+    assert ada.client.get("/api/v1/account", headers=headers).json() == {"name": "ada", "role": "owner"}
+    page = ada.get("/account")
+    assert token not in page.text
+    assert "a program, with a token from the page Account" in words(page)
+    ada.post("/account/sessions", "/account", session="others")
+    assert ada.client.get("/api/v1/account", headers=headers).status_code == 401
+    assert ada.post("/account/token", "", csrf="0" * 64).status_code == 403

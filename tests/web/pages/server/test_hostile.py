@@ -137,7 +137,7 @@ def test_headers_are_on_every_answer(browser: Browser, path: str, status: int) -
 
 def test_headers_are_on_refusals_and_defects_too(ada: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
     refused = ada.post("/studies/new", "", csrf="", name="x")
-    monkeypatch.setattr("consilience.service.store.studies.Studies.of_owner", lambda *_: 1 / 0)
+    monkeypatch.setattr("consilience.service.store.studies.Studies.seen_by", lambda *_: 1 / 0)
     broken = ada.get("/studies")
     foreign = ada.get("/studies", Host="evil.example")
     assert [reply.status_code for reply in (refused, broken, foreign)] == [403, 500, 403]

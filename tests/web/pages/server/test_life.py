@@ -69,9 +69,9 @@ def test_from_a_new_study_to_a_cancelled_one(ada: Browser) -> None:
     assert "it waits 15 min at most for these sites to come back, and goes on where it was. After that it stops without a result." in begun
     assert "The study’s owner can ask the sites to come back, or cancel the study. Tests that are done are kept." in begun
     assert ada.act(study, "cancel").status_code == 303
-    assert "cancelled Its owner ended it." in words(ada.get(page))
+    assert "cancelled One of its owners ended it." in words(ada.get(page))
     ended = words(ada.get(f"{page}/progress"))
-    assert "cancelled Its owner ended it." in ended
+    assert "cancelled One of its owners ended it." in ended
     assert "did not consent" in ended
     assert "not yet" not in ended.partition("Latest events")[0].partition("Sites Name")[2]
     log = words(ada.get(f"{page}/audit"))

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends, Request
-from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from fastapi import APIRouter, Request
 
 from consilience.protocol.handshake import join_context
 from consilience.secagg.identity import is_signed_by
 from consilience.service.errors import InvitationError
 from consilience.service.server.entry import log_in
 from consilience.service.server.models import JoinIn, JoinOut, LoginIn, LoginOut
-from consilience.service.server.services import Parts, Who
+from consilience.service.server.services import Parts, Token, Who
 
 __all__ = ["router"]
 
 router = APIRouter(prefix="/api/v1", tags=["entry"])
-_bearer = HTTPBearer()
 
 
 @router.post("/login", summary="Log in")
 def login(body: LoginIn, request: Request, services: Parts) -> LoginOut:
     """A token for an owner's name and password. Failed attempts are counted per address, per address and name, and per name."""
-    token, expires = log_in(services, request.client.host if request.client else "", body.name, body.password)
+    address, agent = request.client.host if request.client else "", request.headers.get("user-agent", "")
+    token, expires = log_in(services, address, body.name, body.password, agent=agent)
     return LoginOut(token=token, expires=expires)
 
 
 @router.post("/logout", status_code=204, summary="Log out")
-def logout(_who: Who, services: Parts, credentials: Annotated[HTTPAuthorizationCredentials, Depends(_bearer)]) -> None:
+def logout(_who: Who, services: Parts, token: Token) -> None:
     """End the token that this request carries."""
-    services.store.accounts.revoke(credentials.credentials)
+    services.store.accounts.revoke(token)
 
 
 @router.post("/join", summary="Take an invitation")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import asdict
+from functools import partial
 from hashlib import sha256
 from sqlite3 import OperationalError
 from typing import Annotated, Literal
@@ -14,11 +15,13 @@ from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from consilience.citest.rounding import PUBLISHED_DIGITS
+from consilience.service.errors import TokenError
 from consilience.service.result_files import DOCUMENTS, plain
 from consilience.service.server.exporting import EXPORTED, export
 from consilience.service.server.models import EventOut, HeardOut, ReceivedOut, SiteKeyOut, SiteTotalsOut
 from consilience.service.server.received import totals_of
-from consilience.service.server.services import OwnStudy, Parts, Services, SharedStudy, Who
+from consilience.service.server.redaction import without_result
+from consilience.service.server.services import Parts, Services, SharedStudy, Token, ToldStudy, Who, WholeStudy, access_to
 from consilience.service.store import Event, State
 from consilience.sheets import guarded_csv
 
@@ -33,29 +36,41 @@ Document = Literal["result.json", "tests.csv", "report.html"]
 async def events(
     row: SharedStudy,
     who: Who,
+    token: Token,
     services: Parts,
     last_event_id: Annotated[int, Header(ge=0, le=2**53, description="Go on after this event.")] = 0,
 ) -> StreamingResponse:
-    """Server-sent events, from the first on or after `Last-Event-ID`, until the study is over. Each was on disk before it is sent."""
+    """Server-sent events, from the first on or after `Last-Event-ID`, until the study or the token is over. Each was on disk before."""
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(_stream(services, row.id, who.site, last_event_id), media_type="text/event-stream", headers=headers)
+    shown = access_to(row.id, who, services)[1].result
+    still = partial(_still, services, token, row.id, shown)
+    return StreamingResponse(_stream(services, row.id, still, last_event_id, shown), media_type="text/event-stream", headers=headers)
 
 
-async def _stream(services: Services, study: str, site: str, after: int) -> AsyncIterator[str]:
+def _still(services: Services, token: str, study: str, shown: bool) -> bool:  # noqa: FBT001  (for partial)
+    """Whether who follows a study still may: a token may have ended, a site been removed, a study taken back, its result hidden."""
     try:
-        async for line in _lines(services, study, site, after):
+        access = services.store.members.access(study, services.store.accounts.who(token))
+    except TokenError:
+        return False
+    return access is not None and (access.result or not shown)
+
+
+async def _stream(services: Services, study: str, still: Callable[[], bool], after: int, shown: bool) -> AsyncIterator[str]:  # noqa: FBT001
+    try:
+        async for line in _lines(services, study, still, after, shown):
             yield line
     except OperationalError:  # the answer has begun: it ends, and whoever follows comes back with the number of the last event
         return
 
 
-async def _lines(services: Services, study: str, site: str, after: int) -> AsyncIterator[str]:
+async def _lines(services: Services, study: str, still: Callable[[], bool], after: int, shown: bool) -> AsyncIterator[str]:  # noqa: FBT001
     while True:
-        if site and not await run_in_threadpool(services.store.studies.has_site, study, site):
-            return  # it was removed
+        if not await run_in_threadpool(still):
+            return
         row = await run_in_threadpool(services.store.studies.get, study)  # before the events: the last of them must not be missed
         found = await run_in_threadpool(services.store.runs.events, study, after)
-        for event in found:
+        for event in (each if shown else without_result(each) for each in found):
             after = event.number
             yield f"id: {event.number}\nevent: {event.kind}\ndata: {json.dumps({'time': event.time, **event.body}, ensure_ascii=False)}\n\n"
         if found:
@@ -67,9 +82,10 @@ async def _lines(services: Services, study: str, site: str, after: int) -> Async
 
 
 @router.get("/log", summary="Events so far")
-def log(row: SharedStudy, services: Parts, after: Annotated[int, Query(ge=0, le=2**53)] = 0) -> list[EventOut]:
+def log(row: SharedStudy, who: Who, services: Parts, after: Annotated[int, Query(ge=0, le=2**53)] = 0) -> list[EventOut]:
     """As a list, 500 at most, for programs that would rather ask again than follow."""
-    return [_event(event) for event in services.store.runs.events(row.id, after)]
+    shown = access_to(row.id, who, services)[1].result
+    return [_event(event if shown else without_result(event)) for event in services.store.runs.events(row.id, after)]
 
 
 def _event(event: Event) -> EventOut:
@@ -78,7 +94,7 @@ def _event(event: Event) -> EventOut:
 
 @router.get("/received", summary="What was received")
 def received(row: SharedStudy, who: Who, services: Parts) -> ReceivedOut:
-    """Length and digest of every answer, and every refusal: of all sites for the owner, of itself for a site."""
+    """Length and digest of every answer, and every refusal: of all sites for owners and observers, of itself for a site."""
     sites = [site for site in services.store.studies.sites(row.id) if who.owner or site.name == who.site]
     return ReceivedOut(
         sites=[SiteKeyOut(name=site.name, identity=site.identity.hex()) for site in sites],
@@ -88,32 +104,32 @@ def received(row: SharedStudy, who: Who, services: Parts) -> ReceivedOut:
 
 @router.get("/received/totals", summary="What was received, in all")
 def received_totals(row: SharedStudy, who: Who, services: Parts) -> list[SiteTotalsOut]:
-    """Answers, numbers and bytes of each site, and what it refused: of all sites for the owner, of itself for a site."""
+    """Answers, numbers and bytes of each site, and what it refused: of all sites for owners and observers, of itself for a site."""
     sites = [site.name for site in services.store.studies.sites(row.id) if who.owner or site.name == who.site]
     return [SiteTotalsOut(**asdict(one)) for one in totals_of(sites, services.store.runs.heard(row.id, who.site))]
 
 
 @router.get("/tests", summary="Tests so far")
-def tests(row: OwnStudy, services: Parts) -> Response:
+def tests(row: WholeStudy, services: Parts) -> Response:
     """Every result that is there, also while the study runs and after it failed; numbers have six significant digits."""
     found = [plain(result.to_dict(), PUBLISHED_DIGITS) for result in services.store.runs.results(row.id)]
     return Response(json.dumps(found, ensure_ascii=False), media_type="application/json")
 
 
 @router.get("/archive", summary="Export a study", responses={200: {"content": {"application/zip": {}}}}, response_class=Response)
-def archive(row: OwnStudy, services: Parts) -> Response:
+def archive(row: WholeStudy, services: Parts) -> Response:
     """A study that is over as one file for an audit: contract, consents, record of answers, tests, result, versions and the SHA-256
     of each, as an RO-Crate 1.1 that the server has signed.
     """
     content = export(services, row)
-    services.store.audit.add(row.owner, EXPORTED, study=row.id, detail=f"SHA-256 {sha256(content).hexdigest()}")
+    services.store.audit.add(row.by, EXPORTED, study=row.id, detail=f"SHA-256 {sha256(content).hexdigest()}")
     headers = {"Content-Disposition": f'attachment; filename="{row.id}.zip"', "X-Content-Type-Options": "nosniff"}
     return Response(content, media_type="application/zip", headers=headers)
 
 
 @router.get("/documents/{name}", summary="Download a result")
-def document(name: Document, row: SharedStudy, services: Parts) -> Response:
-    """For the owner and for every site: PAGs, local PAGs and tests as JSON, the tests as CSV, the report as HTML."""
+def document(name: Document, row: ToldStudy, services: Parts) -> Response:
+    """For owners, sites, and observers whom its owner allows it: PAGs, local PAGs and tests as JSON, tests as CSV, the report as HTML."""
     if row.state is not State.FINISHED:
         raise HTTPException(404, f"There is a result when the study is finished; it is {row.state.value}.")
     content = services.store.runs.document(row.id, name)

@@ -28,11 +28,11 @@ from consilience.service.server.models import (
     VariableModel,
 )
 from consilience.service.server.pace import Pace
-from consilience.service.server.services import Owner, OwnStudy, Parts, Services, SharedStudy, Who
-from consilience.service.store import StudyRow
+from consilience.service.server.services import Account, HeldStudy, Owner, OwnStudy, Parts, Services, SharedStudy, Who, access_to
+from consilience.service.store import Access, Principal, StudyRow
 from consilience.settings import NetworkSettings
 
-__all__ = ["router"]
+__all__ = ["router", "study_out"]
 
 router = APIRouter(prefix="/api/v1/studies", tags=["studies"])
 SitePath = Annotated[str, Path(max_length=64, description="The site's name in the study.")]
@@ -43,7 +43,8 @@ def _declared(body: StudyIn) -> actions.Declared:
     return actions.declare(body.name, variables, body.datasets, msgspec.convert(body.settings.model_dump(), NetworkSettings))
 
 
-def _out(row: StudyRow, services: Services, *, is_owner: bool) -> StudyOut:
+def study_out(row: StudyRow, services: Services, access: Access) -> StudyOut:
+    """A study, for somebody who may so much with it."""
     connected = {c.site for c in services.hub.of(row.id)}
     sites = [
         SiteOut(
@@ -58,11 +59,13 @@ def _out(row: StudyRow, services: Services, *, is_owner: bool) -> StudyOut:
         )
         for site in services.store.studies.sites(row.id)
     ]
-    pending = services.store.studies.invitations(row.id) if is_owner else []
+    pending = services.store.studies.invitations(row.id) if access.inside else []
     variables, datasets = (row.contract.variables, row.contract.datasets) if row.contract else (row.variables, row.datasets)
     return StudyOut(
         id=row.id,
         name=row.name,
+        owner=row.owner if access.inside else "",
+        role=access.role.value,
         state=row.state.value,
         message=row.message,
         variables=None if variables is None else [VariableModel.of(v) for v in variables],
@@ -86,47 +89,47 @@ def _asked(pace: Pace | None) -> AskedOut | None:
     return None if pace is None else AskedOut(done=pace.done, total=pace.total, seconds_left=pace.left(time.monotonic()))
 
 
-def _again(services: Services, study: str) -> StudyOut:
-    row = services.store.studies.get(study)
-    if row is None:
-        raise HTTPException(404, "You have no such study.")
-    return _out(row, services, is_owner=True)
+def _again(services: Services, study: str, account: str) -> StudyOut:
+    row, access = access_to(study, Principal(owner=account), services)
+    return study_out(row, services, access)
 
 
 @router.post("", status_code=201, summary="Create a study")
 def create(body: StudyIn, owner: Owner, services: Parts) -> StudyOut:
     """A draft: it can be changed until it is opened."""
-    return _again(services, actions.create(services, owner, _declared(body)))
+    return _again(services, actions.create(services, owner, _declared(body)), owner)
 
 
 @router.get("", summary="List your studies")
-def listing(owner: Owner, services: Parts) -> list[StudyOut]:
-    """Newest first."""
-    return [_out(row, services, is_owner=True) for row in services.store.studies.of_owner(owner)]
+def listing(account: Account, services: Parts) -> list[StudyOut]:
+    """Newest first: your own, those that are shared with you, and for an observer of all of the server's, all."""
+    who = Principal(owner=account)
+    found = ((row, services.store.members.access(row.id, who)) for row in services.store.studies.seen_by(account))
+    return [study_out(row, services, access) for row, access in found if access is not None]
 
 
 @router.get("/{study}", summary="Show a study")
 def show(row: SharedStudy, who: Who, services: Parts) -> StudyOut:
-    """For its owner and for its sites."""
-    return _out(row, services, is_owner=bool(who.owner))
+    """For its owners, its observers and its sites."""
+    return study_out(row, services, access_to(row.id, who, services)[1])
 
 
 @router.put("/{study}", summary="Change a draft")
 def edit(body: StudyIn, row: OwnStudy, services: Parts) -> StudyOut:
     """Replace a draft's name, variables, variable sets and settings."""
     actions.edit(services, row, _declared(body))
-    return _again(services, row.id)
+    return _again(services, row.id, row.by)
 
 
 @router.get("/{study}/deletion", summary="What deleting would do")
-def deletion(row: OwnStudy) -> DeletionOut:
+def deletion(row: HeldStudy) -> DeletionOut:
     """What would go, and what would stay at the sites and elsewhere; nothing is done."""
     return DeletionOut(study=row.id, goes=list(GOES), stays=list(STAYS))
 
 
 @router.delete("/{study}", summary="Delete a study")
-def delete(row: OwnStudy, services: Parts) -> DeletionOut:
-    """With its results, unless it runs. The answer says what has gone, and what stays at the sites, where no server reaches."""
+def delete(row: HeldStudy, services: Parts) -> DeletionOut:
+    """With its results, unless it runs. Its owner may, co-owners may not. The answer says what has gone, and what stays at the sites."""
     actions.delete(services, row)
     return DeletionOut(study=row.id, goes=list(GOES), stays=list(STAYS))
 
@@ -156,21 +159,21 @@ def remove(site: SitePath, row: OwnStudy, services: Parts) -> None:
 def open_(row: OwnStudy, services: Parts) -> StudyOut:
     """From now on it cannot be changed; sites connect and wait."""
     actions.open_study(services, row)
-    return _again(services, row.id)
+    return _again(services, row.id, row.by)
 
 
 @router.post("/{study}/start", summary="Start an open study")
 def start(row: OwnStudy, services: Parts) -> StudyOut:
     """Fix who takes part and ask every site's owner for consent; the run begins when all have agreed."""
     actions.start(services, row)
-    return _again(services, row.id)
+    return _again(services, row.id, row.by)
 
 
 @router.post("/{study}/search", summary="Look for graphs again")
 def search(row: OwnStudy, services: Parts) -> StudyOut:
     """Of a study that failed after all its tests were made, as when its search took more than the server gives one. No site is asked."""
     actions.search_again(services, row)
-    return _again(services, row.id)
+    return _again(services, row.id, row.by)
 
 
 @router.post("/{study}/without", summary="Go on without a site")
@@ -180,13 +183,13 @@ def without(body: SiteIn, row: OwnStudy, services: Parts) -> StudyOut:
     """
     if not actions.without(services, row, body.site):
         raise HTTPException(404, "There is no such site.")
-    return _again(services, row.id)
+    return _again(services, row.id, row.by)
 
 
 @router.post("/{study}/copy", status_code=201, summary="Copy a study")
 def copy(body: CopyIn, row: OwnStudy, services: Parts) -> StudyOut:
     """A draft with the same declaration, but for what is given. Its sites, these or others, are invited and asked for consent anew."""
-    return _again(services, again.copy(services, row, body.name or "", body.settings.model_dump(exclude_unset=True)))
+    return _again(services, again.copy(services, row, body.name or "", body.settings.model_dump(exclude_unset=True)), row.by)
 
 
 @router.post("/{study}/rerun", summary="Do a study once more")
@@ -195,11 +198,11 @@ def rerun(body: RerunIn, row: OwnStudy, services: Parts) -> AgainOut:
     if it failed or was cancelled: run again under the contract to which its sites have agreed. Else a copy.
     """
     found = again.rerun(services, row, body.settings.model_dump(exclude_unset=True))
-    return AgainOut(how=found.how.value, words=found.words, study=_again(services, found.study))
+    return AgainOut(how=found.how.value, words=found.words, study=_again(services, found.study, row.by))
 
 
 @router.post("/{study}/cancel", summary="Cancel a study")
 def cancel(row: OwnStudy, services: Parts) -> StudyOut:
     """Results that are there are kept."""
     actions.cancel(services, row)
-    return _again(services, row.id)
+    return _again(services, row.id, row.by)

@@ -1,12 +1,13 @@
-"""A study's audit log: what its owner did, what its sites and its run did, in the order in which it happened."""
+"""A study's audit log: what its owners did, what its sites and its run did, in the order in which it happened."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from starlette.responses import Response
 
+from consilience.service.server.redaction import without_result
 from consilience.service.server.services import Services
 from consilience.service.store import Event, StudyRow
 from consilience.web.pages.server.event_words import CHATTER, stamp, words_of
@@ -35,11 +36,12 @@ class Entry:
         return stamp(self.time)
 
 
-def entries_of(services: Services, row: StudyRow) -> list[Entry]:
-    """All lines, the latest first; rounds, tests and stages of a run are counted where they happened."""
+def entries_of(services: Services, row: StudyRow, *, bare: bool = False) -> list[Entry]:
+    """All lines, the latest first; rounds, tests and stages of a run are counted where they happened. ``bare``: without what was found."""
     acted = [Entry(a.time, a.account, a.action + (f": {a.detail}" if a.detail else "")) for a in services.store.audit.of_study(row.id)]
     owned = bool(acted)  # studies from before there was a log of actions have events only
-    happened = _lines(_all_events(services, row.id), owned=owned)
+    events = _all_events(services, row.id)
+    happened = _lines(map(without_result, events) if bare else events, owned=owned)
     return sorted([*acted, *happened], key=lambda entry: -entry.time)[:MOST_ENTRIES]
 
 
@@ -50,7 +52,7 @@ def _all_events(services: Services, study: str) -> Iterator[Event]:
         after = found[-1].number
 
 
-def _lines(events: Iterator[Event], *, owned: bool) -> Iterator[Entry]:
+def _lines(events: Iterable[Event], *, owned: bool) -> Iterator[Entry]:
     rounds, tests, latest = 0, 0, 0.0
     for event in events:
         if event.kind in CHATTER:
@@ -70,9 +72,9 @@ def _work(rounds: int, tests: int, latest: float) -> Iterator[Entry]:
 
 
 def _audit(visit: Visit) -> Response:
-    row = visit.study
-    entries = entries_of(visit.services, row)
-    return visit.show("audit.html", "Audit log", steps=steps(row, visit.request.url.path), study=row, entries=entries, most=MOST_ENTRIES)
+    row, shown = visit.seen, visit.access.result
+    entries, around = entries_of(visit.services, row, bare=not shown), steps(row, visit.request.url.path, result=shown)
+    return visit.show("audit.html", "Audit log", steps=around, study=row, entries=entries, most=MOST_ENTRIES)
 
 
 audit_log = shows(_audit)

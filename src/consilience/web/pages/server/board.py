@@ -7,6 +7,7 @@ from collections import OrderedDict, deque
 from dataclasses import dataclass, field
 from threading import Lock
 
+from consilience.service.server.redaction import without_result
 from consilience.service.server.searching import waiting_words
 from consilience.service.server.services import Services
 from consilience.service.store import Event, State, StudyRow
@@ -63,7 +64,7 @@ class Board:
 class Standing:
     """A study at one moment, as its page shows it: up to which event, in which state, the page's live part as HTML, and when that was.
 
-    ``steps`` is what the page's side shows to an owner.
+    ``steps`` is what the page's side shows to owners and observers.
     """
 
     number: int
@@ -78,13 +79,13 @@ class Boards:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._boards: OrderedDict[str, tuple[Board, Standing | None, float]] = OrderedDict()
+        self._boards: OrderedDict[tuple[str, bool], tuple[Board, Standing | None, float]] = OrderedDict()
         self._lock = Lock()
 
-    def standing(self, study: str, *, fresh: bool = False) -> Standing | None:
-        """How a study stands, now or (unless ``fresh``) a moment ago; None if it is gone."""
+    def standing(self, study: str, *, fresh: bool = False, bare: bool = False) -> Standing | None:
+        """How a study stands, now or (unless ``fresh``) a moment ago; None if it is gone. ``bare``: without what it has found."""
         with self._lock:
-            board, known, then = self._boards.pop(study, (Board(), None, 0.0))
+            board, known, then = self._boards.pop((study, bare), (Board(), None, 0.0))
             now = time.monotonic()
             if fresh or known is None or now - then >= FRESH_SECONDS:
                 row = self._services.store.studies.get(study)
@@ -93,16 +94,16 @@ class Boards:
                 then = now
                 while found := self._services.store.runs.events(study, board.number):
                     for event in found:
-                        board.add(event)
+                        board.add(without_result(event) if bare else event)
                 if known is None or known.number != board.number or known.state is not row.state or _ticks(known, now):
-                    around = fragment("steps.html", steps=steps(row, f"{HOME}/{row.id}/progress"))
-                    known = Standing(board.number, row.state, self._html(row, board), now, around)
-            self._boards[study] = board, known, then
+                    around = fragment("steps.html", steps=steps(row, f"{HOME}/{row.id}/progress", result=not bare))
+                    known = Standing(board.number, row.state, self._html(row, board, bare=bare), now, around)
+            self._boards[study, bare] = board, known, then
             if len(self._boards) > MOST_BOARDS:
                 self._boards.popitem(last=False)
             return known
 
-    def _html(self, row: StudyRow, board: Board) -> str:
+    def _html(self, row: StudyRow, board: Board, *, bare: bool) -> str:
         connected = {connection.site for connection in self._services.hub.of(row.id)}
         rows = self._services.store.studies.sites(row.id)
         sites = [(site.name, site.name in connected, site.consented, site.declined) for site in rows]
@@ -120,7 +121,7 @@ class Boards:
         now |= {"awaited": self._services.runner.room.of(row.id)}
         now |= {"searchable": row.state is State.FAILED and self._services.store.searches.get(row.id) is not None}
         around = now | {"board": board, "study": row, "colour": COLOURS[row.state], "meaning": meaning}
-        return fragment("server/board.html", sites=sites, tests=tests, until=until, **around)
+        return fragment("server/board.html", sites=sites, tests=tests, until=until, bare=bare, **around)
 
 
 def _ticks(known: Standing, now: float) -> bool:

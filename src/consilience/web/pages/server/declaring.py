@@ -50,19 +50,20 @@ def _draft(visit: Visit) -> StudyRow:
 
 
 def _page(visit: Visit, template: str, title: str, troubles: Sequence[Trouble], status: int, **values: Any) -> Response:
-    row = visit.study
-    around = steps(row, visit.request.url.path)
-    return visit.show(template, title, status=status, steps=around, troubles=troubles, study=row, draft=row.state is State.DRAFT, **values)
+    row, access = visit.seen, visit.access
+    around = steps(row, visit.request.url.path, result=access.result)
+    draft = row.state is State.DRAFT and access.changes  # what cannot be changed has no form
+    return visit.show(template, title, status=status, steps=around, troubles=troubles, study=row, draft=draft, access=access, **values)
 
 
 # variables by a form
 
 
 def _variables(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200, typed: VariablesForm | None = None) -> Response:
-    row = visit.study
+    row = visit.seen
     given, sets = (row.contract.variables, row.contract.datasets) if row.contract else (row.variables, row.datasets)
     form = typed or VariablesForm.of_study(given, sets)
-    wide = (sets is not None and len(sets) > MOST_SETS) or row.state is not State.DRAFT
+    wide = (sets is not None and len(sets) > MOST_SETS) or row.state is not State.DRAFT or not visit.access.changes
     values = {"form": form, "kinds": KINDS, "wide": wide, "variables": given, "datasets": sets, "most_sets": MOST_SETS}
     return _page(visit, "variables.html", "Variables", troubles, status, **values)
 
@@ -172,7 +173,7 @@ def _declaration_sent(visit: Visit, form: Form) -> Response:
 
 
 def _settings(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200, typed: Form | None = None) -> Response:
-    return _page(visit, "settings.html", "Settings", troubles, status, groups=controls_of(visit.study.settings, typed))
+    return _page(visit, "settings.html", "Settings", troubles, status, groups=controls_of(visit.seen.settings, typed))
 
 
 def _settings_sent(visit: Visit, form: Form) -> Response:

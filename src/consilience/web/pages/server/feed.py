@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from itertools import islice, takewhile
 
 from starlette.concurrency import run_in_threadpool
@@ -36,8 +37,9 @@ MayLook = Callable[[str, str], bool]
 class Feed:
     """The looks at one study, as long as somebody waits for them."""
 
-    def __init__(self, study: str, boards: Boards, bell: Bell, may_look: MayLook) -> None:
-        self._study, self._boards, self._bell, self._may_look = study, boards, bell, may_look
+    def __init__(self, study: str, boards: Boards, bell: Bell, may_look: MayLook, *, bare: bool = False) -> None:
+        self._study, self._bell, self._may_look = study, bell, may_look
+        self._standing = partial(boards.standing, study, bare=True) if bare else partial(boards.standing, study)
         self._next: asyncio.Future[Standing | None] = asyncio.get_running_loop().create_future()
         self._readers = Counter[str]()
         self._asked: dict[str, float] = {}  # sessions that may look, and when they were asked for: the one that waits longest first
@@ -73,7 +75,7 @@ class Feed:
             try:
                 await self._ask()
                 await self._bell.wait(self._study, LOOK_SECONDS)
-                found = await run_in_threadpool(self._boards.standing, self._study)
+                found = await run_in_threadpool(self._standing)
             except Exception as error:  # noqa: BLE001  every page ends with it, and a browser connects again
                 self._next.set_exception(error)
                 self._next.exception()  # looked at: not every feed has a reader at this moment
@@ -101,19 +103,20 @@ class Feed:
 class Feeds:
     """The feeds of all studies that somebody follows."""
 
-    def __init__(self, boards: Boards, bell: Bell, may_look: MayLook) -> None:
-        self._boards, self._bell, self._may_look = boards, bell, may_look
-        self._feeds: dict[str, Feed] = {}
+    def __init__(self, boards: Boards, bell: Bell, may_look: MayLook, may_look_bare: MayLook | None = None) -> None:
+        self._boards, self._bell = boards, bell
+        self._may_look = {False: may_look, True: may_look_bare or may_look}
+        self._feeds: dict[tuple[str, bool], Feed] = {}
 
     def __len__(self) -> int:
         return len(self._feeds)
 
     @asynccontextmanager
-    async def following(self, study: str, session: str) -> AsyncIterator[Feed]:
-        """The feed of a study, for a page of a session that may look; the last who leaves ends it."""
-        feed = self._feeds.get(study)
+    async def following(self, study: str, session: str, *, bare: bool = False) -> AsyncIterator[Feed]:
+        """The feed of a study, for a page of a session that may look; the last who leaves ends it. ``bare``: without what was found."""
+        feed = self._feeds.get((study, bare))
         if feed is None:
-            feed = self._feeds[study] = Feed(study, self._boards, self._bell, self._may_look)
+            feed = self._feeds[study, bare] = Feed(study, self._boards, self._bell, self._may_look[bare], bare=bare)
         feed.enter(session)
         try:
             yield feed
@@ -121,4 +124,4 @@ class Feeds:
             feed.leave(session)
             if not len(feed):
                 feed.task.cancel()
-                self._feeds.pop(study, None)
+                self._feeds.pop((study, bare), None)

@@ -30,34 +30,39 @@ def boards_of(request: Request) -> Boards:
     return found
 
 
-async def follow(request: Request, parts: Parts | None = None, *, owner: bool = False) -> Response:
-    """The events of a page: those of its own ``parts``, or of the board that all pages of a study share. They end with study or session."""
+async def follow(request: Request, parts: Parts | None = None, *, inside: bool = False) -> Response:
+    """The events of a page: those of its own ``parts``, or of the board that all pages of a study share. They end with study or session.
 
-    def enter() -> tuple[Visit, str, Standing | None]:
+    ``inside``: for owners and observers, and not for sites.
+    """
+
+    def enter() -> tuple[Visit, str, Standing | None, bool]:
         visit = Visit.of(request)
         if visit.who == Principal():
             raise HTTPException(401, "Log in again.")
-        study = (visit.study if owner else visit.shared).id
-        return visit, study, boards_of(request).standing(study)
+        study, bare = (visit.seen if inside else visit.shared).id, not visit.access.result
+        return visit, study, boards_of(request).standing(study, bare=bare), bare
 
     # one step into a thread for all of it: when a run begins, all its pages come at once
-    visit, study, standing = await run_in_threadpool(enter)
-    return visit.pages.streams.respond(events_of(visit, study, last_event(request), parts, standing))
+    visit, study, standing, bare = await run_in_threadpool(enter)
+    return visit.pages.streams.respond(events_of(visit, study, last_event(request), parts, standing, bare=bare))
 
 
 async def events_of(
-    visit: Visit, study: str, after: int, parts: Parts | None = None, standing: Standing | None = None
+    visit: Visit, study: str, after: int, parts: Parts | None = None, standing: Standing | None = None, *, bare: bool = False
 ) -> AsyncIterator[Event]:
-    """What changes after an event, until there is nothing more to come. ``standing`` is what whoever may look has just seen."""
+    """What changes after an event, until there is nothing more to come. ``standing`` is what whoever may look has just seen; ``bare``
+    says that what was found is not shown.
+    """
     feeds: Feeds = visit.request.app.state.feeds
     state: State | None = None
     shown = time.monotonic()
     if standing is None:
-        if not await run_in_threadpool(may_look, visit.services.store, visit.session, study):
+        if not await run_in_threadpool(may_look, visit.services.store, visit.session, study, bare=bare):
             yield Event("go", HOME)
             return
-        standing = await run_in_threadpool(boards_of(visit.request).standing, study)
-    async with feeds.following(study, visit.session) as feed:
+        standing = await run_in_threadpool(boards_of(visit.request).standing, study, bare=bare)
+    async with feeds.following(study, visit.session, bare=bare) as feed:
         while True:
             if standing is None or not feed.allows(visit.session):
                 yield Event("go", HOME)
@@ -90,10 +95,10 @@ def _shared(visit: Visit, standing: Standing, before: State | None) -> list[tupl
     return told
 
 
-def may_look(store: Store, session: str, study: str) -> bool:
-    """Whether pages of a session may still show a study that they were let in to."""
+def may_look(store: Store, session: str, study: str, *, bare: bool = False) -> bool:
+    """Whether pages of a session may still show a study that they were let in to; ``bare``: without what it has found."""
     try:
-        who = store.accounts.who(session, TokenKind.PAGES)
+        access = store.members.access(study, store.accounts.who(session, TokenKind.PAGES))
     except TokenError:
         return False
-    return bool(who.owner) or store.studies.has_site(study, who.site)
+    return access is not None and (access.result or bare)

@@ -23,9 +23,9 @@ _AGREED = "Every site's owner has agreed to the contract. The tests are made, th
 _MEANINGS: Mapping[State, str] = {
     State.DRAFT: "It can be changed. Sites can be invited and can join; nothing is asked of them yet.",
     State.OPEN: "It cannot be changed any more. Sites connect and wait until it is started.",
-    State.FINISHED: "There is a result. Its owner and every site can see it.",
+    State.FINISHED: "There is a result. Its owners and every site can see it.",
     State.FAILED: "It ended without a result. The tests that were done are kept.",
-    State.CANCELLED: "Its owner ended it. The tests that were done are kept.",
+    State.CANCELLED: "One of its owners ended it. The tests that were done are kept.",
 }
 
 
@@ -38,8 +38,8 @@ def meaning_of(state: State, *, agreed: bool) -> str:
     return _MEANINGS.get(state) or (_AGREED if agreed else _ASKED)
 
 
-def steps(row: StudyRow, path: str) -> tuple[Link, ...]:
-    """The study's steps, for its owner; ``path`` is the page one is on."""
+def steps(row: StudyRow, path: str, *, result: bool = True) -> tuple[Link, ...]:
+    """The study's steps, for its owners and observers; ``path`` is the page one is on, ``result`` says whether that is shown."""
     base, draft = f"{HOME}/{row.id}", row.state is State.DRAFT
     declared = "done" if row.variables is not None else "the sites are asked"
     begun = row.state not in (State.DRAFT, State.OPEN)
@@ -49,6 +49,12 @@ def steps(row: StudyRow, path: str) -> tuple[Link, ...]:
         ("Settings", f"{base}/settings", "" if draft else "done"),
         ("Sites", f"{base}/lobby", "done" if begun else ""),
         ("Run", f"{base}/progress" if begun else "", running),
-        ("Result", f"{base}/result" if row.state is State.FINISHED else "", "" if row.state is State.FINISHED else "not yet"),
+        _result(row, f"{base}/result", shown=result),
     )
     return tuple(Link(title, href, href == path, state) for title, href, state in found)
+
+
+def _result(row: StudyRow, href: str, *, shown: bool) -> tuple[str, str, str]:
+    if not shown:
+        return "Result", "", "not shown to you"
+    return ("Result", href, "") if row.state is State.FINISHED else ("Result", "", "not yet")

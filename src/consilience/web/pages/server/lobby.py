@@ -68,6 +68,7 @@ def _stand(visit: Visit, row: StudyRow) -> dict[str, Any]:
     overlap = overlap_now(row, sites)
     return {
         "study": row,
+        "access": visit.access,
         "state": row.state.value,
         "awaited": visit.services.runner.room.of(row.id),
         "sites": [(site, fingerprint_text(fingerprint_of(site.identity)), site.name in connected) for site in sites],
@@ -82,14 +83,15 @@ def _stand(visit: Visit, row: StudyRow) -> dict[str, Any]:
 
 
 def _lobby(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200, invitation: tuple[str, str, float] | None = None) -> Response:
-    row = visit.study
-    seen = boards_of(visit.request).standing(row.id, fresh=True)
+    row = visit.seen
+    access = visit.access
+    seen = boards_of(visit.request).standing(row.id, fresh=True, bare=not access.result)
     return visit.show(
         "lobby.html",
         "Sites",
         status=status,
         troubles=troubles,
-        steps=steps(row, f"{HOME}/{row.id}/lobby"),
+        steps=steps(row, f"{HOME}/{row.id}/lobby", result=access.result),
         pending=visit.services.store.studies.invitations(row.id),
         now=visit.services.clock(),
         early=row.state in (State.DRAFT, State.OPEN),
@@ -103,10 +105,10 @@ async def lobby_live(request: Request) -> Response:
     """Sites that come and go, and what that does to the pairs, while the lobby is open."""
 
     def show(visit: Visit, _standing: Standing) -> list[tuple[str, str]]:
-        values = _stand(visit, visit.study) | {"csrf": visit.pages.csrf.token(visit.session)}
+        values = _stand(visit, visit.seen) | {"csrf": visit.pages.csrf.token(visit.session)}
         return [(part, fragment(f"server/{part}.html", **values)) for part in ("sites", "overlap", "next")]
 
-    return await follow(request, show, owner=True)
+    return await follow(request, show, inside=True)
 
 
 def _invited(visit: Visit, form: Form) -> Response:

@@ -18,7 +18,7 @@ __all__ = ["left_out", "live", "progress"]
 
 
 def _progress(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200) -> Response:
-    row = visit.shared
+    row, access = visit.shared, visit.access
     sites = visit.services.store.studies.sites(row.id)
     asking = row.state is State.RUNNING and not all(site.consented for site in sites)
     return visit.show(
@@ -28,9 +28,9 @@ def _progress(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200)
         troubles=troubles,
         leaving=[site.name for site in sites] if asking else [],
         study=row,
-        steps=steps(row, visit.request.url.path) if visit.owner else (),
-        standing=boards_of(visit.request).standing(row.id, fresh=True),
-        is_owner=bool(visit.owner),
+        steps=steps(row, visit.request.url.path, result=access.result) if access.inside else (),
+        standing=boards_of(visit.request).standing(row.id, fresh=True, bare=not access.result),
+        access=access,
     )
 
 

@@ -17,28 +17,29 @@ MOST_TESTS = 200
 
 
 def _records(visit: Visit) -> Response:
-    row, store = visit.study, visit.services.store
+    row, store, shown = visit.seen, visit.services.store, visit.access.result
     sites = [site.name for site in store.studies.sites(row.id)]
-    results = store.runs.results(row.id)
+    results = store.runs.results(row.id) if shown else []
     informative = sorted((one for one in results if one.informative), key=lambda one: one.p_value)
     return visit.show(
         "records.html",
         "Records",
-        steps=steps(row, visit.request.url.path),
+        steps=steps(row, visit.request.url.path, result=shown),
+        shown=shown,
         study=row,
         totals=totals_of(sites, store.runs.heard(row.id)),
         tests=informative[:MOST_TESTS],
         informative=len(informative),
         silent=[one for one in results if not one.informative][:MOST_TESTS],
-        done=len(results),
+        done=store.runs.count_results(row.id),
         most=MOST_TESTS,
     )
 
 
 def _archive(visit: Visit) -> Response:
-    row = visit.study
+    row = visit.whole
     content = export(visit.services, row)
-    visit.services.store.audit.add(row.owner, EXPORTED, study=row.id, detail=f"SHA-256 {sha256(content).hexdigest()}")
+    visit.services.store.audit.add(row.by, EXPORTED, study=row.id, detail=f"SHA-256 {sha256(content).hexdigest()}")
     return Response(content, media_type="application/zip", headers={"Content-Disposition": f'attachment; filename="{row.id}.zip"'})
 
 

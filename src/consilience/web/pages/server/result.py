@@ -1,4 +1,4 @@
-"""The result of a study, for its owner and its sites: who may see it, and where its files are. What it shows is the same in both apps."""
+"""The result of a study: who may see it, and where its files are. What it shows is the same in both apps."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _source(request: Request) -> ResultSource:
     visit = Visit.of(request)
     if visit.who == Principal():
         raise login_first(visit)
-    row = visit.shared
+    row = visit.told
     if row.state is not State.FINISHED:
         raise HTTPException(404, f"There is a result when the study is finished; it is {row.state.value}.")
     home = f"{HOME}/{row.id}"

@@ -1,4 +1,4 @@
-"""The owner's studies, and a new one."""
+"""The studies that an account may look at, and a new one."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from starlette.responses import Response
 
 from consilience.service.deleting import MARK, STAYS
 from consilience.service.server import actions
+from consilience.service.server.services import may_create
+from consilience.service.store import AccountRole
 from consilience.web.forms import Form, Trouble
 from consilience.web.pages.server.life import COLOURS
 from consilience.web.pages.server.visit import HOME, Visit, acts, go, shows
@@ -31,21 +33,27 @@ WAYS = (
 def _studies(visit: Visit) -> Response:
     store = visit.services.store
     rows = [
-        (row, len(store.studies.sites(row.id)), store.runs.count_results(row.id), COLOURS[row.state])
-        for row in store.studies.of_owner(visit.owner)
+        (row, len(store.studies.sites(row.id)), store.runs.count_results(row.id), COLOURS[row.state], access.role.value)
+        for row in store.studies.seen_by(visit.owner)
+        if (access := store.members.access(row.id, visit.who)) is not None
     ]
     gone = visit.request.query_params.get("deleted", "")
     # only what the log says: an address that somebody was sent does not tell stories
     deleted = any(one.study == gone and one.action == MARK for one in store.audit.of_account(visit.owner))
+    creates = store.accounts.role_of(visit.owner) is AccountRole.OWNER
+    shared = any(row.owner != visit.owner for row, *_ in rows)
+    told = gone if deleted else ""
     ends = visit.services.expiry.warning(time.time())
-    return visit.show("studies.html", "Studies", rows=rows, deleted=gone if deleted else "", stays=STAYS, ends=ends)
+    return visit.show("studies.html", "Studies", rows=rows, creates=creates, shared=shared, deleted=told, stays=STAYS, ends=ends)
 
 
 def _new(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200, name: str = "", way: str = "form") -> Response:
+    may_create(visit.owner, visit.services)
     return visit.show("new_study.html", "A new study", status=status, troubles=troubles, name=name, way=way, ways=WAYS)
 
 
 def _make(visit: Visit, form: Form) -> Response:
+    may_create(visit.owner, visit.services)
     name, way = form.text("name", 201), form.text("way", 10)
     if not name:
         return _new(visit, [Trouble("name", "Give the study a name.")], 422, way=way)

@@ -24,7 +24,7 @@ __all__ = ["cancelled", "deleted", "done_again", "opened", "renamed", "repeated"
 
 
 def _study(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200) -> Response:
-    row = visit.shared
+    row, access = visit.shared, visit.access
     store, connected = visit.services.store, {c.site for c in visit.services.hub.of(row.id)}
     sites = store.studies.sites(row.id)
     variables = row.contract.variables if row.contract else row.variables
@@ -33,28 +33,36 @@ def _study(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200) ->
         row.name,
         status=status,
         troubles=troubles,
-        steps=steps(row, visit.request.url.path) if visit.owner else (),
+        steps=steps(row, visit.request.url.path, result=access.result) if access.inside else (),
         study=row,
         state=row.state.value,
         colour=COLOURS[row.state],
         meaning=meaning_of(row.state, agreed=bool(row.rounds) or all(site.consented for site in sites)),
         sites=sites,
         connected=connected,
-        pending=len(store.studies.invitations(row.id)) if visit.owner else 0,
+        pending=len(store.studies.invitations(row.id)) if access.inside else 0,
         tests=store.runs.count_results(row.id),
         searchable=row.state is State.FAILED and store.searches.get(row.id) is not None,
         variables=variables,
         changed=_changed(row),
         dangers=dangers_of(row.settings),
         warnings=warnings_of(row.contract) if row.contract else (),
-        origin=store.studies.get(row.origin) if visit.owner and row.origin else None,
+        origin=_origin(visit, row),
+        origin_there=bool(row.origin) and store.studies.get(row.origin) is not None,
         ways=[way.value for way in Resolve],
         needed=max(2, row.settings.min_contributors),
-        is_owner=bool(visit.owner),
+        access=access,
+        members=store.members.of(row.id) if access.inside else (),
         goes=GOES,
         stays=STAYS,
         digest=fingerprint_text(bytes.fromhex(digest)) if (digest := actions.digest_now(row, sites)) else "",
     )
+
+
+def _origin(visit: Visit, row: StudyRow) -> StudyRow | None:
+    """The study that this one was made from, for who may look at that one, too."""
+    store = visit.services.store
+    return store.studies.get(row.origin) if row.origin and visit.owner and store.members.access(row.origin, visit.who) else None
 
 
 def _changed(row: StudyRow) -> list[tuple[str, str]]:
@@ -109,7 +117,7 @@ def _done_again(visit: Visit, form: Form) -> Response:
 
 
 def _deleted(visit: Visit, form: Form) -> Response:
-    row = visit.study
+    row = visit.held
     if " ".join(form.text("called", 201).split()) != " ".join(row.name.split()):
         return _study(visit, [Trouble("called", "To delete the study, type its name. Nothing was deleted.")], 422)
     actions.delete(visit.services, row)

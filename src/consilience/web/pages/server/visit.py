@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from starlette.concurrency import run_in_threadpool
@@ -20,12 +20,24 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from consilience.errors import ConsilienceError
 from consilience.service.errors import RateLimitError, TokenError
 from consilience.service.server.app import status_of
-from consilience.service.server.services import Services, own_study, shared_study
-from consilience.service.store import Principal, StudyRow, TokenKind
+from consilience.service.server.services import (
+    Services,
+    access_to,
+    held_study,
+    own_study,
+    seen_study,
+    shared_study,
+    told_study,
+    whole_study,
+)
+from consilience.service.store import Access, Principal, StudyRow, TokenKind
 from consilience.web.forms import Form, Trouble, read_form
 from consilience.web.live import Streams
 from consilience.web.rendering import Link, Shell, render
 from consilience.web.security import Csrf
+
+if TYPE_CHECKING:
+    from consilience.service.server.openid.provider import Provider
 
 __all__ = ["HOME", "Pages", "View", "Visit", "acts", "go", "local_path", "login_first", "shows"]
 
@@ -35,13 +47,16 @@ _LOCAL = re.compile(r"/(?:studies|account)(?:/[A-Za-z0-9][A-Za-z0-9._-]*)*")
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """The parts of the pages of one server. ``cookie`` names the session, ``secure`` says that browsers reach it over TLS."""
+    """The parts of the pages of one server. ``cookie`` names the session, ``secure`` says that browsers reach it over TLS, ``openid`` is
+    the provider by which people may log in, if one is configured.
+    """
 
     services: Services
     csrf: Csrf
     streams: Streams
     cookie: str
     secure: bool
+    openid: Provider | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +86,7 @@ class Visit:
 
     @property
     def owner(self) -> str:
-        """The account of the owner who asks; empty for a site."""
+        """The account that asks, an owner's or an observer's; empty for a site."""
         return self.who.owner
 
     @property
@@ -86,13 +101,38 @@ class Visit:
 
     @property
     def study(self) -> StudyRow:
-        """The owner's study that the address names, or 404."""
+        """The study that the address names, for an owner who may change it; or 404, and 403 for an observer."""
         return own_study(self.request.path_params["study"], self.who, self.services)
 
     @property
+    def held(self) -> StudyRow:
+        """The same, for the one who owns it and not for those with whom it is shared."""
+        return held_study(self.request.path_params["study"], self.who, self.services)
+
+    @property
+    def seen(self) -> StudyRow:
+        """The study that the address names, for its owners and its observers, or 404."""
+        return seen_study(self.request.path_params["study"], self.who, self.services)
+
+    @property
     def shared(self) -> StudyRow:
-        """The study that the address names, for its owner and its sites, or 404."""
+        """The study that the address names, for its owners, its observers and its sites, or 404."""
         return shared_study(self.request.path_params["study"], self.who, self.services)
+
+    @property
+    def told(self) -> StudyRow:
+        """The same, where what it has found is shown."""
+        return told_study(self.request.path_params["study"], self.who, self.services)
+
+    @property
+    def whole(self) -> StudyRow:
+        """The same, for owners and observers: what the server knows of it, all of it."""
+        return whole_study(self.request.path_params["study"], self.who, self.services)
+
+    @property
+    def access(self) -> Access:
+        """What who asks may with the study that the address names, or 404."""
+        return access_to(self.request.path_params["study"], self.who, self.services)[1]
 
     def shell(self, steps: Sequence[Link] = ()) -> Shell:
         """What stands around the page."""
@@ -139,7 +179,7 @@ def login_first(visit: Visit) -> HTTPException:
 
 
 def shows(view: View, *, owner: bool = True, anyone: bool = False) -> Endpoint:
-    """A page for owners; with ``owner=False`` also for sites, with ``anyone`` for everybody."""
+    """A page for owners and observers; with ``owner=False`` also for sites, with ``anyone`` for everybody."""
 
     async def endpoint(request: Request) -> Response:
         visit = await run_in_threadpool(Visit.of, request)

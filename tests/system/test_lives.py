@@ -51,7 +51,7 @@ def misfit(server: Server, study: str, agent: Agent, frames: dict[str, pl.DataFr
     assert agent.wait(60) == 2
     assert "unheard of" in said(agent)
     assert "looked at anew" in said(agent)
-    (told,) = [body for _, kind, body in server.events(study) if kind == "declined"]
+    (told,) = until(lambda: [body for _, kind, body in server.events(study) if kind == "declined"])
     assert told == {"site": agent.name, "reason": "The site's data do not fit the study's schema."}
     assert server.state(study)[0] == "running"
 

@@ -22,6 +22,7 @@ __all__ = [
     "TestsMissingError",
     "TokenError",
     "UnreachableError",
+    "WithdrawnError",
 ]
 
 
@@ -49,6 +50,10 @@ class TestsMissingError(StudyError):
     """Tests that a decision needs, and that nobody has made."""
 
     __test__ = False  # not for pytest
+
+
+class WithdrawnError(StudyError):
+    """A site has withdrawn from the study."""
 
 
 class LoginError(AccessError):

@@ -121,14 +121,14 @@ def run(
     given = {"data": data, "home": home, "harmonise": harmonise, "ca": ca, "yes": yes, "policy": policy, "consent": consent}
     told = {"send_names_and_levels": send_names_and_levels, "allow_subtraction": allow_subtraction, "insecure": insecure}
     settings = _settings(config, **given, **told)
-    gone = _home(settings).study(study).withdrawn
+    decide = None if dry_run else decider(settings)  # first: what cannot be decided by is said before anything is read
+    folder = _home(settings).study(study)
+    gone = folder.withdrawn
     if gone is not None:
         raise ConfigurationError(
             f"This site withdrew from the study on {gone.time[:10]}, and answers nothing in it. To take part again, ask its owner for an "
             f"invitation to a copy."
         )
-    decide = None if dry_run else decider(settings)  # first: what cannot be decided by is said before anything is read
-    folder = _home(settings).study(study)
     kinds = settings.kinds | dict(_pair("--kind", text) for text in kind or [])
     peers = settings.peers | dict(_pair("--pin", text) for text in pin or [])
     if not settings.data:

@@ -15,7 +15,7 @@ import typer
 from consilience.cli.optional import need_service
 from consilience.cli.study import study_app
 from consilience.cli.terminal import Terminal
-from consilience.cli.upkeep import ConfigFile, HomeOption, renew_certificate
+from consilience.cli.upkeep import ConfigFile, HomeOption, back_up_server, renew_certificate, restore_server
 from consilience.secagg import Identity
 from consilience.service.errors import ConfigurationError
 
@@ -28,6 +28,8 @@ __all__ = ["server_app"]
 
 server_app = typer.Typer(help="Set up and run a study server, and manage its studies.", no_args_is_help=True)
 server_app.add_typer(study_app, name="study")
+server_app.command("backup")(back_up_server)
+server_app.command("restore")(restore_server)
 server_app.command("renew-certificate")(renew_certificate)
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 SWITCH_SECONDS = 0.0001

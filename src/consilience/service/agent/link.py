@@ -47,6 +47,7 @@ from consilience.secagg import Identity
 from consilience.secagg.context import sha256
 from consilience.secagg.identity import PUBLIC_BYTES, SIGNATURE_BYTES, fingerprint_of
 from consilience.service.agent.entry import check_url, context_of, protocol_of
+from consilience.service.agent.fetching import MOST_WORDS
 from consilience.service.agent.home import Joined
 from consilience.service.agent.site import Site
 from consilience.service.agent.succeeding import distrust, successor
@@ -227,7 +228,7 @@ class Agent:
             if isinstance(message, Closing):
                 site.handle(message)
                 token = await self._token(socket, site.state) if message.state == "finished" else ""
-                return Outcome(printable(message.state), printable(message.message), token)
+                return Outcome(printable(message.state[:MOST_WORDS]), printable(message.message[:MOST_WORDS]), token)
             reply = await asyncio.to_thread(site.handle, message)
             if reply is None:
                 continue

@@ -12,7 +12,7 @@ export OMP_NUM_THREADS ?= 1
 # Tests start many processes that load the same modules: these are compiled once, also where the environment says otherwise (images of Python do).
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo quick test lint browser postgres bench service-bench calibration reproduction scale wheelhouse release clean
+.PHONY: demo quick test lint browser postgres bench service-bench endurance calibration reproduction scale wheelhouse release clean
 
 demo: $(VENV)/.installed        ## set up and run the main job on embedded defaults
 	$(BIN)/consilience demo
@@ -56,6 +56,11 @@ reproduction: $(VENV)/.dev      ## the paper's simulation study; rewrites docs/r
 service-bench: $(VENV)/.dev     ## the study server: latency against in process, and fifty studies at once
 	$(BIN)/python benchmarks/service_latency.py
 	$(BIN)/python benchmarks/service_load.py
+
+endurance: $(VENV)/.dev         ## the study server over hours: 500 studies in sequence, 50 at once, killed 40 times and stopped 20 times
+	$(BIN)/python benchmarks/service_endurance.py sequence
+	$(BIN)/python benchmarks/service_endurance.py at-once
+	$(BIN)/python benchmarks/service_endurance.py kills
 
 calibration: $(VENV)/.dev       ## type-I error where models hold and where they do not; goes on from docs/calibration.jsonl, rewrites docs/calibration.md
 	$(BIN)/python benchmarks/calibration.py --out docs/calibration.md

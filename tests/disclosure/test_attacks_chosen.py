@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
+import consilience as cs
 from consilience import errors
+from consilience.federation.transport import LocalTransport
 from consilience.glm.layout import Ordinal, SiteEffects
 from consilience.protocol.evaluate import Evaluate, ModelAsk
 from consilience.protocol.grid import Cells, Grid
 from consilience.protocol.messages import Announced, RoundRequest
 from consilience.protocol.survey import Survey
+from consilience.service.agent.home import DiskHistory
+from consilience.settings.choices import Dropout, Isolation, SingleSite
+from consilience.settings.terms import Terms
 from tests.disclosure.scenes import AGGREGATE, STRICT, serve, table
 
 both = pytest.mark.parametrize("rules", [AGGREGATE, STRICT], ids=["aggregate", "strict"])
@@ -65,6 +71,31 @@ def test_counts_stay_what_they_were_in_the_next_run_with_the_same_sites() -> Non
     """Before: a fresh key, and other counts could be announced, as often as a server likes."""
     assert "before" in told_by(THREE, [[Announced(("C",), 3, 2 * 10 + 85)], [Announced(("C",), 3, 2 * 10 + 84)]])
     assert told_by(THREE, [[Announced(("C",), 3, 246)], [Announced(("C",), 3, 246), Announced(("X",), 3, 246)]]) == "nothing"
+
+
+def test_counts_stay_what_they_were_when_a_sites_process_starts_again(tmp_path: Path) -> None:
+    """Before: they were in memory only, and after a restart of the site's agent other counts could be announced."""
+    schema = serve(THREE, STRICT)[0].schema
+    clients = [cs.Client(site, frame) for site, frame in THREE.items()]
+    members = [client.identity.fingerprint for client in clients]
+    terms = Terms(min_cell=5, isolation=Isolation.STRICT, single_site=SingleSite.REFUSE, on_dropout=Dropout.STOP)
+
+    def told(rows: int) -> str:
+        """By the first site in a process of its own, which reads what the one before has written."""
+        memories = [DiskHistory(tmp_path / client.name) for client in clients]
+        halves = [client.join("0" * 16, schema, terms, members, history=memory) for client, memory in zip(clients, memories, strict=True)]
+        transport = LocalTransport(halves)
+        try:
+            run, digest = transport._open_run()
+            transport._sites[0].answer(RoundRequest(run, 0, digest, Survey(()), (Announced(("C",), 3, rows),)))
+        except errors.RefusalError as refusal:
+            return str(refusal)
+        return "nothing"
+
+    assert told(246) == "nothing"
+    assert told(246) == "nothing"
+    assert "before" in told(245)
+    assert "answers nothing more" in told(246), "and that it has closed the study is remembered, too"
 
 
 # points, as many as one likes

@@ -33,7 +33,7 @@ from consilience.protocol.errors import (
     WrongShapeError,
     WrongTermsError,
 )
-from consilience.protocol.history import Cut, History, Places, Points, Settled, Units
+from consilience.protocol.history import Counted, Cut, History, Places, Points, Settled, Units
 from consilience.protocol.request import VariableSet
 from consilience.protocol.version import VERSION
 from consilience.settings.choices import Alternatives, Method
@@ -67,13 +67,17 @@ class Guard:
         self._announced_of: dict[frozenset[bytes], tuple[int, int]] = {}
 
     def new_run(self, members: frozenset[bytes], table: Table, census: Census | None) -> None:
-        """Forget what was announced for other sites; remember what was answered. With the same sites counts stay what they were: in one
-        run after the other a server could else announce fewer and fewer rows, until a refusal tells how many there are.
+        """Forget what was announced for other sites; remember what was answered. With the same sites counts stay what they were, also when
+        this site's process has started again: in one run after the other a server could else announce fewer and fewer rows, until a
+        refusal tells how many there are.
         """
-        if members != self.members:
-            self._announced.clear()
-            self._announced_of.clear()
+        changed = members != self.members
         self.members, self.table, self.census = members, table, census
+        if changed:
+            self._announced = dict(self.history.counted.get(members, {}))
+            self._announced_of = {}
+            for variables, counts in self._announced.items():
+                self._agrees(variables, counts)
 
     def is_current(self, version: int) -> None:
         """Messages of this version of the protocol only."""
@@ -105,6 +109,15 @@ class Guard:
                 f"study's server."
             )
         self._announced[variables] = contributors, rows
+
+    def keeps_counts(self) -> None:
+        """What was announced is on disk before anything rests on it. Only where rows stay what they were: see :class:`Counted`."""
+        if self.census is None:
+            return
+        known = self.history.counted.get(self.members, {})
+        new = {variables: counts for variables, counts in self._announced.items() if variables not in known}
+        if new:
+            self.history.take(Counted(tuple(new), tuple(new.values()), tuple(sorted(self.members))))
 
     def _agrees(self, variables: VariableSet, counts: tuple[int, int]) -> None:
         """The same counts as before, and as for other sets with the same contributors, where these are known and have no gaps."""

@@ -10,7 +10,7 @@ from collections import Counter
 
 import msgspec
 
-__all__ = ["Closed", "Cut", "History", "Places", "Points", "Present", "Record", "Settled", "Stated", "Units"]
+__all__ = ["Closed", "Counted", "Cut", "History", "Places", "Points", "Present", "Record", "Settled", "Stated", "Units"]
 
 
 class Points(msgspec.Struct, frozen=True, tag="points"):
@@ -68,7 +68,18 @@ class Stated(msgspec.Struct, frozen=True, tag="stated"):
     held: bytes
 
 
-Record = Points | Units | Places | Present | Closed | Cut | Settled | Stated
+class Counted(msgspec.Struct, frozen=True, tag="counted"):
+    """For variable sets so many contributors and rows were announced, in runs with these sites (as fingerprints).
+
+    Kept where sites state what they contribute, and answer from the same rows in the whole study: elsewhere counts may change.
+    """
+
+    sets: tuple[tuple[str, ...], ...]
+    counts: tuple[tuple[int, int], ...]
+    members: tuple[bytes, ...]
+
+
+Record = Points | Units | Places | Present | Closed | Cut | Settled | Stated | Counted
 
 
 class History:
@@ -91,6 +102,7 @@ class History:
         self.cuts: dict[str, bytes] = {}
         self.settled: dict[bytes, dict[bytes, frozenset[bytes]]] = {}
         self.stated: dict[bytes, bytes] = {}
+        self.counted: dict[frozenset[bytes], dict[tuple[str, ...], tuple[int, int]]] = {}
         self.held = b""
 
     def take(self, record: Record) -> None:
@@ -100,12 +112,8 @@ class History:
 
     def recall(self, record: Record) -> None:
         """Act on a record."""
-        if isinstance(record, Points):
-            members = frozenset(record.members)
-            self.steps.update((model, members) for model in record.models)
-            for digest in record.digests:
-                # the first, and so the largest, set of sites stays: a repetition with all of them must not make one with fewer look new
-                self.answered.setdefault(digest, members)
+        if isinstance(record, Points | Settled | Counted):
+            self._recall_run(record, frozenset(record.members))
         elif isinstance(record, Units):
             self.exponents = record.exponents
         elif isinstance(record, Places):
@@ -114,16 +122,25 @@ class History:
             self.present = frozenset(record.members)
         elif isinstance(record, Cut):
             self.cuts[record.what] = record.digest
-        elif isinstance(record, Settled):
-            members = frozenset(record.members)
-            for test, point in zip(record.tests, record.points, strict=True):
-                self.settled.setdefault(test, {})[point] = members
         elif isinstance(record, Stated):
             # the first stays: what answers rest on, and what every later statement is held against
             self.stated = dict(zip(record.sites, record.statements, strict=True)) | self.stated
             self.held = self.held or record.held
         else:
             self.closed = True
+
+    def _recall_run(self, record: Points | Settled | Counted, members: frozenset[bytes]) -> None:
+        """What was answered, or said, in runs with these sites."""
+        if isinstance(record, Points):
+            self.steps.update((model, members) for model in record.models)
+            for digest in record.digests:
+                # the first, and so the largest, set of sites stays: a repetition with all of them must not make one with fewer look new
+                self.answered.setdefault(digest, members)
+        elif isinstance(record, Settled):
+            for test, point in zip(record.tests, record.points, strict=True):
+                self.settled.setdefault(test, {})[point] = members
+        else:
+            self.counted.setdefault(members, {}).update(zip(record.sets, record.counts, strict=True))
 
     def keep(self, record: Record) -> None:
         """Make a record outlive the process, before anything rests on it."""

@@ -16,6 +16,7 @@ from scipy import stats
 
 import consilience as cs
 from consilience import CIResult, CITest, Question, errors
+from consilience.citest.rounding import told_statistic
 from consilience.data.schema import unite
 from consilience.federation import FederatedTest
 from consilience.federation.site.half import SiteHalf
@@ -26,7 +27,7 @@ from consilience.protocol.products import Products
 from consilience.protocol.survey import Survey
 from consilience.settings.choices import Dropout, Method
 from consilience.settings.terms import Terms
-from tests.federation.helpers import mixed_clients, told
+from tests.federation.helpers import mixed_clients
 
 # without a rule of their own on rare levels, which sites would hold on to over a network: all transports are on the same terms
 CLIENTS = [cs.Client(c.name, c.frame, min_cell=1) for c in mixed_clients(4, columns="ABCD", missing=0.03)]
@@ -79,7 +80,7 @@ class FisherByHand(CITest):
 
     def _combined(self, question: Question, answers: Sequence[CIResult]) -> CIResult:
         able = [answer for answer in answers if answer.informative]
-        p_value = stats.chi2.sf(sum(-2 * np.log(told(answer.p_value)) for answer in able), 2 * len(able))
+        p_value = stats.chi2.sf(sum(told_statistic(answer.log_p) for answer in able), 2 * len(able))
         return question.result(p_value, n=sum(answer.n for answer in able), contributors=len(able))
 
 

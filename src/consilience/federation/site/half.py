@@ -308,6 +308,7 @@ class SiteHalf:
         self._guard.is_current(request.version)
         for announced in request.announced:
             self._guard.hears(announced.variables, announced.contributors, announced.rows)
+        self._guard.keeps_counts()
         request.body.check(self._guard)
         return run
 

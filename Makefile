@@ -4,13 +4,15 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 # Packages that ship real tables. Tests read their files and import none of their code, so what they depend on is not needed.
 TABLES := lifelines mlxtend scikit-survival
+# The time that files in a wheel have: that of the commit, so that the same commit gives the same wheel.
+EPOCH  := $(shell git log -1 --format=%ct 2>/dev/null || echo 315532800)
 # One BLAS thread per process: the arrays are narrow, and tests and benchmarks run several processes.
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 # Tests start many processes that load the same modules: these are compiled once, also where the environment says otherwise (images of Python do).
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo quick test lint browser postgres bench service-bench calibration reproduction scale clean
+.PHONY: demo quick test lint browser postgres bench service-bench calibration reproduction scale wheelhouse release clean
 
 demo: $(VENV)/.installed        ## set up and run the main job on embedded defaults
 	$(BIN)/consilience demo
@@ -57,6 +59,20 @@ service-bench: $(VENV)/.dev     ## the study server: latency against in process,
 
 calibration: $(VENV)/.dev       ## type-I error where models hold and where they do not; goes on from docs/calibration.jsonl, rewrites docs/calibration.md
 	$(BIN)/python benchmarks/calibration.py --out docs/calibration.md
+
+wheelhouse: | $(BIN)/python     ## all wheels that a server or a site needs, with their digests and a bill of materials; installed once without an index
+	rm -rf build/wheelhouse build/wheelhouse-check
+	PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt SOURCE_DATE_EPOCH=$(EPOCH) $(BIN)/pip wheel --quiet --no-deps --wheel-dir build/wheelhouse .
+	$(BIN)/pip download --quiet --only-binary :all: -c constraints.txt --find-links build/wheelhouse --dest build/wheelhouse 'consilience[web]'
+	$(BIN)/python tools/wheelhouse.py build/wheelhouse --constraints constraints.txt
+	$(BIN)/python -m venv build/wheelhouse-check
+	build/wheelhouse-check/bin/pip install --quiet --no-index --find-links build/wheelhouse --require-hashes -r build/wheelhouse/requirements.txt
+	build/wheelhouse-check/bin/consilience --version && rm -rf build/wheelhouse-check
+
+release: wheelhouse             ## what is published: the package, its requirements with digests, the bill of materials, and the digest of each
+	rm -rf dist && mkdir -p dist
+	cp build/wheelhouse/consilience-*.whl build/wheelhouse/requirements.txt build/wheelhouse/sbom.cdx.json dist/
+	cd dist && sha256sum * > SHA256SUMS && cat SHA256SUMS
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "consilience needs Python 3.11 or newer; set PYTHON=...")'

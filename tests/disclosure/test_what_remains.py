@@ -15,8 +15,7 @@ import consilience as cs
 from consilience.data.basis import Expansion
 from consilience.data.responses import Coded
 from consilience.data.spline import LADDER, Knots, spline
-from consilience.glm.layout import Ordinal, SiteEffects, Total
-from consilience.protocol.evaluate import Evaluate, ModelAsk
+from consilience.protocol.evaluate import Evaluate
 from consilience.protocol.grid import Cells, Grid
 from consilience.protocol.mean_products import MeanProducts, MeanSet
 from consilience.protocol.messages import Announced
@@ -191,93 +190,41 @@ def test_bounds_around_the_largest_value_find_it(rules: dict[str, Any]) -> None:
     assert edges[cell - 1] <= values[-1] <= edges[cell]
 
 
-# a server that does not follow the protocol, and chooses points: one is enough
-
-PEOPLE = {"B": ("binary", ["no", "yes"]), "D": ("binary", ["f", "m"]), "W": "continuous", "X": "continuous"}
-NAMES = tuple(PEOPLE)
-
-
-def people(seed: int, n: int) -> pl.DataFrame:
-    rng = np.random.default_rng(seed)
+def crossed(seed: int, n: int, together: int) -> pl.DataFrame:
+    """Two discrete variables; so many rows have the later level of both."""
+    rng, at = np.random.default_rng(seed), np.arange(n)
     x = rng.normal(50.0, 1.0, n)
+    d, e = (at % 3 == 0), (at % 3 == 1) | ((at % 3 == 0) & (at < 3 * together))
     b = np.where(x + rng.normal(0.0, 1.5, n) > 50.5, "yes", "no")
-    return pl.DataFrame({"B": b, "D": rng.choice(["m", "f"], n), "W": rng.normal(0.0, 3.0, n), "X": x})
+    return pl.DataFrame({"B": b, "D": np.where(d, "m", "f"), "E": np.where(e, "new", "old"), "X": x})
 
 
-MANY = {"a": people(1, 90), "b": people(2, 120), "c": people(3, 70)}
-
-
-def at(server: cs.Server, beta: list[float], effects: SiteEffects) -> Total:
-    """The sums of B ~ D + W + X at parameters of the server's choice."""
-    model = ModelAsk("B", NAMES[1:], NAMES, (0, 1, 2), (0, 1), np.array(beta, dtype="<f8").tobytes())
-    locations = None if effects is SiteEffects.PROFILED else {"W": 0.0, "X": 50.0}
-    request = Evaluate(1, (model,), effects, Ordinal.PROPORTIONAL, len(MANY), {}, locations)
-    (found,) = request.read(server._transport.ask(request, [Announced(NAMES, 3, 280)]), server.schema)
-    return found
-
-
-def next_to_the_step(frames: dict[str, pl.DataFrame]) -> np.ndarray:
-    """Of each site the difference of two patients, in units of that in W: as many have more of X as have B."""
-    found = []
-    for frame in frames.values():
-        upper, lower = frame.sort("X", descending=True).slice((frame["B"] == "yes").sum() - 1, 2).iter_rows(named=True)
-        w = upper["W"] - lower["W"]
-        found.append([((upper["D"] == "m") - (lower["D"] == "m")) / w, 1.0, (upper["X"] - lower["X"]) / w])
-    return np.array(found)
+CROSSED = {"a": crossed(1, 90, 0), "b": crossed(2, 120, 0), "c": crossed(3, 70, 1)}
+LEVELS = {"B": ("binary", ["no", "yes"]), "D": ("binary", ["f", "m"]), "E": ("binary", ["old", "new"]), "X": "continuous"}
 
 
 @both
-def test_a_steep_slope_is_about_two_patients(rules: dict[str, Any]) -> None:
-    """With a steep slope of X the model is a step, and nearly all information is in the two rows of one site next to it: a matrix of rank
-    one, the difference of two patients in everything. How steep, a few points tell. A fit of data that are separated goes there by itself.
+def test_a_patient_alone_in_a_cell_of_two_levels_has_a_number_in_the_information_of_a_model(rules: dict[str, Any]) -> None:
+    """No lie, one test, one sum: between D and E the information is Σ p(1 - p) over the rows with both levels. That is one patient, whose p
+    is a function of X. (With intercepts of sites the sums of the other rows are in it, too.)
     """
-    server = cs.Server([cs.Client(site, frame) for site, frame in MANY.items()], schema=PEOPLE, **rules)
-    seen = [np.linalg.eigh(at(server, [0.0, 0.0, slope], SiteEffects.PROFILED).info) for slope in np.geomspace(1e2, 1e4, 25)]
-    values, vectors = min((one for one in seen if one[0][-1] > 1e-9), key=lambda one: one[0][-2] / one[0][-1])
-    assert values[-2] < 1e-4 * values[-1]
-    found = vectors[:, -1] / vectors[1, -1]  # differences in units of that in W
-    assert min(np.abs(found - one).max() for one in next_to_the_step(MANY)) < 1e-2
-
-
-def threshold(seed: int, n: int) -> pl.DataFrame:
-    """B is whether X is above 50.5, as an age group is of age."""
-    frame = people(seed, n)
-    return frame.with_columns(B=pl.when(pl.col("X") > 50.5).then(pl.lit("yes")).otherwise(pl.lit("no")))
-
-
-@both
-def test_a_level_that_is_a_function_of_a_number_is_about_two_patients_without_any_lie(rules: dict[str, Any]) -> None:
-    """The server follows the protocol, and asks for one test. Its fit ends at a slope of hundreds. (Of 24 such studies, ratios come out to
-    one hundredth in 4, to five hundredths in 18.)
-    """
-    frames = {site: threshold(seed, n) for site, seed, n in (("a", 90, 90), ("b", 91, 120), ("c", 92, 70))}
-    server = cs.Server([cs.Client(site, frame) for site, frame in frames.items()], schema=PEOPLE, **rules)
+    server = cs.Server([cs.Client(site, frame) for site, frame in CROSSED.items()], schema=LEVELS, **rules, site_effects="none")
     record = Record(server)
-    server.test("B", "W", given=["D", "X"])
+    server.test("B", "X", given=["D", "E"])
     seen = [
-        np.linalg.eigh(total.info)
+        (model.point, total)
         for one in record.seen
         if isinstance(one.request, Evaluate)
         for model, total in zip(one.request.models, one.request.read(one.total, server.schema), strict=True)
-        if model.predictors == ("D", "W", "X")
+        if model.predictors == ("D", "E", "X") and model.point[2]
     ]
-    values, vectors = min(seen, key=lambda one: one[0][-2] / max(one[0][-1], 1e-300))
-    assert values[-2] < 1e-3 * values[-1]
-    found = vectors[:, -1] / vectors[1, -1]
-    assert min(np.abs(found - one).max() for one in next_to_the_step(frames)) < 1e-2
-
-
-@both
-def test_with_one_intercept_for_all_sites_a_step_anywhere_is_one_patient(rules: dict[str, Any]) -> None:
-    """``site_effects="none"``: the step stands where the server wants it. Above all but one, the score is that patient, in every column."""
-    server = cs.Server([cs.Client(site, frame) for site, frame in MANY.items()], schema=PEOPLE, **rules, site_effects="none")
-    everybody = pl.concat(MANY.values())
-    below, top = everybody["X"].sort().tail(2)
-    step = 0.5 * (below + top)  # found by halving: some eight points
-    nobody = at(server, [0.0, 0.0, 1e5, -1e5 * 50.0], SiteEffects.NONE).score
-    found = nobody - at(server, [0.0, 0.0, 1e5, -1e5 * (step - 50.0)], SiteEffects.NONE).score
-    patient = everybody.row(everybody["X"].arg_max() or 0, named=True)
-    np.testing.assert_allclose(found, [patient["D"] == "m", patient["W"], patient["X"] - 50.0, 1.0], atol=1e-7)
+    locations = next(one.request.locations for one in record.seen if isinstance(one.request, Evaluate))
+    exponents = next(one.request.exponents for one in record.seen if isinstance(one.request, Evaluate))
+    (by_d, by_e, by_x, constant), total = seen[-1]
+    weight = total.info[0, 1]
+    linear = np.log((1 + np.sqrt(1 - 4 * weight)) / (1 - np.sqrt(1 - 4 * weight)))
+    found = [locations["X"] + 2.0 ** exponents.get("X", 0) * (sign * linear - constant - by_d - by_e) / by_x for sign in (-1, 1)]
+    assert min(abs(one - CROSSED["c"]["X"][0]) for one in found) < 1e-6
 
 
 @both

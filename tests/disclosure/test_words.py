@@ -168,3 +168,14 @@ def test_no_statistic_of_one_site_is_promised(alone: SingleSite) -> None:
     text = said(contract_lines(Terms(min_cell=5, single_site=alone)))
     assert ("p-value of three digits" in text) == (alone is SingleSite.LOCAL)
     assert ("not answered" in text) == (alone is SingleSite.REFUSE)
+
+
+@pytest.mark.parametrize("terms", [AGGREGATE, STRICT])
+def test_what_fitted_models_tell_is_said(terms: Terms) -> None:
+    """tests/disclosure/test_attacks_steep.py tries what is promised, tests/disclosure/test_what_remains.py what is not."""
+    text = said(contract_lines(terms))
+    assert f"in place of sums that are about fewer than {terms.min_cell} of its rows" in text
+    assert "not covered: a row that is alone in having its levels of two variables" in text
+    off = said(contract_lines(Terms(min_cell=1, isolation=Isolation.STRICT, single_site=SingleSite.REFUSE)))
+    assert "random numbers" not in off
+    assert "can ask for steep models of its choice" in off

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The Containerfile's steps and compose.yaml's settings without an engine: a clean virtual environment, the same package and pins, the same
+# The Containerfile's steps and compose.yaml's settings without an engine: a clean virtual environment, the same wheels by their digests, the same
 # environment variables, the same user number, a home that is the only place it can write to; then a study with two sites.
 # Usage (as root, for the user number):  sh tests/system/container_steps.sh
 set -eu
@@ -9,10 +9,12 @@ chmod 711 "$work"
 started=
 trap 'kill $started 2>/dev/null || true; rm -rf "$work"' EXIT
 
+test -s "$root/build/wheelhouse/requirements.txt" || make -C "$root" wheelhouse
 mkdir "$work/build"
-cp -r "$root/pyproject.toml" "$root/constraints.txt" "$root/README.md" "$root/LICENSE" "$root/src" "$work/build/"
+cp -r "$root/build/wheelhouse" "$work/build/"
 python3 -m venv "$work/opt"
-(cd "$work/build" && "$work/opt/bin/pip" install --quiet --no-cache-dir -c constraints.txt '.[service]')
+(cd "$work/build" && "$work/opt/bin/pip" install --quiet --no-cache-dir --no-index --find-links wheelhouse --require-hashes -r wheelhouse/requirements.txt)
+install -D -m 0644 "$work/build/wheelhouse/sbom.cdx.json" "$work/opt/share/consilience/sbom.cdx.json"
 chmod -R a+rX "$work/opt" && chmod 755 "$work/opt"
 
 as() ( # as HOME COMMAND...: the container's user, its environment, and nothing else

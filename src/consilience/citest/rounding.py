@@ -11,13 +11,16 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-__all__ = ["ALONE_DIGITS", "LEAST_ALONE", "PUBLISHED_DIGITS", "ToldP", "significant"]
+__all__ = ["ALONE_DIGITS", "LEAST_ALONE", "PUBLISHED_DIGITS", "ToldP", "significant", "told_statistic"]
 
 ALONE_DIGITS = 3
 """Significant digits of a p-value that one site alone has found."""
 LEAST_ALONE = 1e-10
 """The smallest p-value that a site tells of its own rows. Three digits of 1e-50 tell the statistic to five: what is beyond doubt anyway is
 told as this number. (Of the tables with 137 rows, digits without this end would single out one of nine, with it one of forty.)"""
+TERM = 2.0**-9
+"""Steps in which -2 log p of one site is told where it is summed: coarse enough that a sum of two fits hundreds of pairs of p-values, and
+fine enough that one alone is the p-value of three digits, whichever it is (999 and 998 are 0.0020 apart, and this is 0.00195)."""
 PUBLISHED_DIGITS = 6
 """Significant digits of whatever a study server publishes."""
 
@@ -54,3 +57,15 @@ class ToldP(NamedTuple):
     def p_value(self) -> float:
         """The p-value that was told: the same bits wherever it is read."""
         return float(f"{round(self.digits)}e{round(self.exponent)}")
+
+
+def told_statistic(log_p: float) -> float:
+    """-2 log p of a rounded p-value as one term of a sum, in steps of :data:`TERM`.
+
+    With all its digits the sum of such terms would be the logarithm of a product of numbers of three digits, and few such numbers have a
+    given product: who factors it has the p-values of all sites.
+
+    >>> told_statistic(math.log(0.0123456)) * 512, ToldP.of(-0.5 * told_statistic(math.log(0.0123456))).p_value
+    (4504.0, 0.0123)
+    """
+    return round(-2.0 * math.log(ToldP.of(log_p).p_value) / TERM) * TERM

@@ -48,9 +48,16 @@ def call(client: httpx.Client, method: str, path: str, body: Any = None) -> Any:
     """The answer to one request, JSON as what it says and else as bytes; an error in words if it was not done."""
     import httpx  # noqa: PLC0415
 
+    from consilience.service.tls import untrusted  # noqa: PLC0415
+
     try:
         reply = client.request(method, path, json=body) if body is not None else client.request(method, path)
     except httpx.HTTPError as error:
+        if reason := untrusted(error):
+            raise UnreachableError(
+                f"The certificate of {client.base_url} is not one that this machine trusts: {reason}. Where the server has one of its own "
+                f"making, give it with --ca FILE or CONSILIENCE_SERVER_CA: tls.crt in the server's folder, anew after each renewal."
+            ) from None
         raise UnreachableError(f"{client.base_url} does not answer: {printable(str(error))}.") from None
     if reply.status_code >= 400:
         raise error_of(reply)

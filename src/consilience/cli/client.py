@@ -185,7 +185,7 @@ def _run(client: Client, folder: StudyFolder, settings: AgentConfig, peers: dict
 
     with folder.lock():
         site = Site(client, folder, lambda *_: False, peers, tells, decide=decided)
-        agent = Agent(folder.joined, client.identity, settings, say)
+        agent = Agent(folder.joined, client.identity, settings, say, keep=folder.trust)
         try:
             outcome = asyncio.run(agent.run(site))
         finally:
@@ -205,7 +205,7 @@ def _dry_run(client: Client, folder: StudyFolder, settings: AgentConfig) -> None
     from consilience.service.agent.entry import fetch_study  # noqa: PLC0415
     from consilience.service.agent.rehearsal import rehearse  # noqa: PLC0415
 
-    token = asyncio.run(Agent(folder.joined, client.identity, settings, lambda _: None).token())
+    token = asyncio.run(Agent(folder.joined, client.identity, settings, lambda _: None, keep=folder.trust).token())
     study = fetch_study(folder, token, ca=settings.ca, insecure=settings.insecure)
     if study["variables"] is None:
         show_told(client, folder)
@@ -240,7 +240,7 @@ def token(
     from consilience.service.agent import Agent  # noqa: PLC0415
 
     with folder.lock():  # a site has one connection: this one would end that of an agent at work
-        found = asyncio.run(Agent(folder.joined, _home(settings).identity(), settings, lambda _: None).token())
+        found = asyncio.run(Agent(folder.joined, _home(settings).identity(), settings, lambda _: None, keep=folder.trust).token())
     Terminal(stderr=True).print(escape(printable(f"for {folder.joined.url}/token")), highlight=False, soft_wrap=True)
     say(found)
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
+from typing import NoReturn
 
 from consilience.errors import ConsilienceError
 
@@ -20,10 +23,25 @@ def main() -> None:
     except ConsilienceError as error:
         for words in _words_of(error):
             _say(f"[bold red]error:[/] {_escape(words)}")
-        sys.exit(2)
+        _end(2)
     except KeyboardInterrupt:
         _say("interrupted")
-        sys.exit(130)
+        _end(130)
+    except SystemExit as ended:
+        if ended.code is None or isinstance(ended.code, int):
+            _end(ended.code or 0)
+        raise
+
+
+def _end(code: int) -> NoReturn:
+    """End the process: at once, if a step of the solver that nobody waits for any more would keep it for seconds or minutes."""
+    patience = sys.modules.get("consilience.iod.solver.patience")  # whoever has not looked for graphs has not loaded it
+    if patience is not None and patience.under_way():
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):  # whoever read it has gone
+                stream.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def _say(words: str) -> None:

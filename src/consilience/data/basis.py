@@ -14,7 +14,7 @@ pairs        products of a line and short curves of one variable with those of a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import combinations, product
 
 import msgspec
@@ -25,7 +25,7 @@ from consilience.data.schema import Schema
 from consilience.data.spline import Knots, spline
 from consilience.data.table import Table
 
-__all__ = ["Expansion", "Widths", "columns", "roughness", "widths"]
+__all__ = ["Expansion", "Widths", "columns", "curves_of", "roughness", "widths"]
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -85,10 +85,37 @@ def widths(schema: Schema, expansion: Expansion, knots: Mapping[str, Knots]) -> 
     return Widths(len(numbers), main, main + plain, sum(curves), pairs)
 
 
-def columns(table: Table, expansion: Expansion, index: Index | None, knots: Mapping[str, Knots], centres: Mapping[str, float]) -> Floats:
+def curves_of(table: Table, name: str, pieces: int, index: Index | None, knots: Knots, centre: float) -> Floats:
+    """A continuous variable in the rows ``index`` (None: all rows): its line, then its curves on so many pieces (0: none).
+
+    ``centre`` is the site's own, which counts where the knots are centred.
+
+    >>> import polars as pl
+    >>> table = Table(pl.DataFrame({"A": [12.0, 24.0]}), Schema({"A": "continuous"}), "muenster")
+    >>> curves_of(table, "A", 2, None, Knots(tuple(float(i) for i in range(49))), 0.0).round(3)
+    array([[-1.   ,  0.594,  0.25 ,  0.031],
+           [ 0.   ,  0.25 ,  0.5  ,  0.25 ]])
+    """
+    values = table.numbers[name] if index is None else table.numbers[name][index]
+    if knots.centred:
+        values = values - centre
+    shape = spline(knots, max(pieces, 1))
+    u = shape.straight(values)
+    return np.column_stack([u, shape.curved(u)]) if pieces else u[:, None]
+
+
+def columns(
+    table: Table,
+    expansion: Expansion,
+    index: Index | None,
+    knots: Mapping[str, Knots],
+    centres: Mapping[str, float],
+    curved: Callable[[str, int], Floats] | None = None,
+) -> Floats:
     """The columns of the rows ``index`` (None: all rows), in the order of the table above.
 
-    ``centres`` are the site's own, for variables whose knots are centred.
+    ``centres`` are the site's own, for variables whose knots are centred. ``curved`` tells :func:`curves_of` a variable on so many pieces,
+    for who has them already.
 
     >>> import polars as pl
     >>> table = Table(pl.DataFrame({"C": [0, 1], "E": ["p", "q"]}), Schema({"C": "binary", "E": ("multinomial", "pqr")}), "muenster")
@@ -97,25 +124,21 @@ def columns(table: Table, expansion: Expansion, index: Index | None, knots: Mapp
            [1., 1., 0., 1., 0.]])
     """
     numbers, factors = _split(table.schema, expansion.given)
-    lines: list[Floats] = []
-    curves: list[Floats] = []
-    short: list[Floats] = []
-    for name in numbers:
-        values = table.numbers[name] if index is None else table.numbers[name][index]
-        if knots[name].centred:
-            values = values - centres[name]
-        shape = spline(knots[name], max(expansion.pieces, 1))
-        u = shape.straight(values)
-        lines.append(u[:, None])
-        if expansion.pieces:
-            curves.append(shape.curved(u))
-        short.append(np.column_stack([u, spline(knots[name], expansion.short).curved(u)]) if expansion.short > 0 else lines[-1])
+
+    def made(name: str, pieces: int) -> Floats:
+        return curves_of(table, name, pieces, index, knots[name], centres.get(name, 0.0)) if curved is None else curved(name, pieces)
+
+    whole = [made(name, expansion.pieces) for name in numbers]
+    if len(whole) == len(expansion.given) == 1:
+        return whole[0]
+    lines, curves = [each[:, :1] for each in whole], [each[:, 1:] for each in whole]
     levels: list[Floats] = []
     for name in factors:
         codes = table.codes[name] if index is None else table.codes[name][index]
         levels.append((codes[:, None] == np.arange(1, len(table.schema[name].levels))).astype(np.float64))
     plain, pairs = list[Floats](), list[Floats]()
     if expansion.short >= 0:
+        short = [made(name, expansion.short) for name in numbers] if expansion.short else lines
         pairs = [_product(a, b) for a, b in (*combinations(short, 2), *product(short, levels), *combinations(levels, 2))]
         if len(numbers) == len(expansion.given) == JUST_TWO:
             plain, pairs = [pairs[0][:, :1]], [pairs[0][:, 1:]]

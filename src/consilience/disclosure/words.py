@@ -126,15 +126,34 @@ def _rest(terms: Terms) -> list[str]:
             "not covered: a server that lies about how many sites can do a test can have the p-value of one of them, in three digits"
         )
     if terms.method in (Method.FEDCI, Method.AUTO):
-        lines.append(
-            "not covered: where a level is a function of a number, such as an age group and age, fitted models become steps, and tell of "
-            "the few rows next to them; a server that does not follow the protocol can ask for steep models of its choice"
-        )
+        lines += _models(terms)
     if terms.method in (Method.RESIDUAL, Method.AUTO):
         alone = "" if strict else ", which may be those of one site"
         lines.append(f"not covered: curves of numbers rest on few rows where few lie, and products with them tell of these few{alone}")
         lines.append("not covered: how many rows of all sites together lie between given values of a number; far out there may be few")
     return lines
+
+
+def _models(terms: Terms) -> list[str]:
+    """What sums of fitted models may tell."""
+    alone = (
+        "not covered: a row that is alone in having its levels of two variables; models that have both, and a number, tell of that row's "
+        "number"
+    )
+    if terms.min_cell == 1:
+        return [
+            "not covered: where a level is a function of a number, such as an age group and age, fitted models become steps, and tell of "
+            "the few rows next to them; a server that does not follow the protocol can ask for steep models of its choice (min_cell=1)",
+            alone,
+        ]
+    return [
+        f"where a level is a function of a number, such as an age group and age, fitted models become steps, and would tell of the few "
+        f"rows next to them: a site sends random numbers in place of sums that are about fewer than {terms.min_cell} of its rows, and the "
+        f"model is left out (min_cell={terms.min_cell}; of a level that fewer than {3 * terms.min_cell} rows have, a third is enough)",
+        f"not covered: a server that does not follow the protocol can ask for models at many points of its choice; each sum is about "
+        f"{terms.min_cell} rows or more, but all of them together may tell of single ones",
+        alone,
+    ]
 
 
 def site_lines(shielded: Shielded, terms: Terms, min_cell: int) -> list[str]:

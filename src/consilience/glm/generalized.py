@@ -11,11 +11,13 @@ lacks a level in between has its maximum on the boundary, and the barrier finds 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience.glm.crowd import Crowd, Weights, step_weights
 from consilience.glm.kernel import Evaluation, Floats, Kernel, RowTerms
 from consilience.glm.logit import sigmoid
 
@@ -154,3 +156,17 @@ class Generalized(Kernel):
         score[self.target] = all_scores[self.grid]
         info[np.ix_(self.target, self.target)] = all_info[np.ix_(self.grid, self.grid)]
         return Evaluation(score, info)
+
+    def weights(self, terms: RowTerms, crowd: Crowd) -> Iterator[Weights]:
+        # a gap that closes in one row pulls as hard as all others together, be it by the barrier alone
+        gradient, diagonal, off = self._row_derivatives(terms)
+        sigma = terms.arrays[0]
+        beside = (self.either > 0).astype(np.float64)
+        having = np.concatenate([beside, self.inner > 0])
+        yield Weights(np.concatenate([diagonal, -off]), by_level=True, having=having).scaled()
+        yield Weights(np.abs(gradient), having=beside).scaled()
+        for j in range(len(sigma)):
+            rows = np.flatnonzero(self.either[j])
+            p = sigma[j, rows]
+            if not crowd.has_middle(p * (1.0 - p)):
+                yield from step_weights(p[None], (p * (1.0 - p))[None], rows=rows)

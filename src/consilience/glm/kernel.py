@@ -20,11 +20,14 @@ likelihood.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from consilience.glm.crowd import Crowd, Weights
 
 __all__ = ["Evaluation", "Floats", "Kernel", "RowTerms", "ShiftedKernel", "Softplus"]
 
@@ -57,10 +60,12 @@ class Evaluation:
 
 
 class Kernel(ABC):
-    """A response model bound to one site's rows."""
+    """A response model bound to one site's rows. Where it has a ``crowd``, sums that are about too few of them are not told."""
 
     n_shared: int
     n_intercepts: int
+    crowd: Crowd | None = None
+    order: NDArray[np.intp] | None = None
 
     @property
     def places(self) -> NDArray[np.intp]:
@@ -100,6 +105,21 @@ class Kernel(ABC):
     @abstractmethod
     def full(self, terms: RowTerms) -> Evaluation:
         """Score and information of all parameters."""
+
+    @abstractmethod
+    def weights(self, terms: RowTerms, crowd: Crowd) -> Iterator[Weights]:
+        """With which weights rows count in score and information. Only asked for where rows are not compressed."""
+
+    def is_steep(self, terms: RowTerms) -> bool:
+        """True if something that :meth:`full` says is about too few rows."""
+        return self.crowd is not None and not self.crowd.is_enough(self.weights(terms, self.crowd))
+
+    def is_steep_at(self, shared: Floats, intercepts: Floats) -> bool:
+        """The same at a point, where the intercepts are the most likely of those that are integrated over."""
+        if self.crowd is None:
+            return False
+        terms = self.rows(self.linear(shared), shared, intercepts)
+        return terms.feasible and self.is_steep(terms)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

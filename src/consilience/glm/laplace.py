@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from consilience.glm.kernel import Floats, RowTerms
-from consilience.glm.layout import Total
+from consilience.glm.layout import Total, unsaid
 from consilience.glm.multinomial import Multinomial
 
 __all__ = ["laplace_marginal"]
@@ -51,6 +51,8 @@ def laplace_marginal(kernel: Multinomial, beta: Floats) -> Total:
     at = None if rows.far(np.zeros(d)) else _mode(rows, s, root)
     if at is None:
         return Total(True, 0.0, 0.0, 0.0, np.zeros(size), np.zeros((size, size)))
+    if kernel.is_steep_at(beta[:p], rows.a + s * (root @ at.z)):
+        return unsaid(size)
     whole = np.zeros((size, size))
     if s == 0.0:  # no shift, so nothing moves; ℓ bends along s as much as squares of scores exceed what is known
         probability = rows.probability(at)

@@ -6,7 +6,8 @@ A site's answer for one model with P parameters is one flat vector of ``4 + P + 
 
 A model of counts has ``1 + P`` more at the end: Pearson's sum Σ (y - μ)²/μ and its gradient, from which the dispersion is estimated.
 Sums of such vectors over sites are again such vectors, and only sums reach the solver. ``infeasible`` counts the sites at which the
-point has a non-positive probability; ``objective`` is log-likelihood plus barrier.
+point has a non-positive probability, and in units of :data:`WITHHELD` those that say nothing there, since it would be about too few of
+their rows (:mod:`consilience.glm.crowd`); ``objective`` is log-likelihood plus barrier.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from consilience.glm.kernel import Floats
 
 __all__ = [
     "HEADER",
+    "SILENCE",
+    "WITHHELD",
     "Family",
     "ModelSize",
     "Ordinal",
@@ -32,15 +35,23 @@ __all__ = [
     "Total",
     "answer_size",
     "family_of",
+    "is_silent",
     "model_size",
     "n_parameters",
     "pack",
     "unpack",
+    "unsaid",
     "upper",
 ]
 
 HEADER = 4
 """Numbers before the score: infeasible, objective, barrier, slack."""
+WITHHELD = 2.0**20
+"""What a site that says nothing adds to the first number: more than there are sites, so that one number counts both kinds."""
+_SILENT_BITS = np.uint64(0x7FF8_5349_4C45_4E43)
+SILENCE = float(_SILENT_BITS.view(np.float64))
+"""Stands where a site says nothing: a NaN with bits of its own, which no arithmetic makes. It never travels: on the way out random numbers
+take its place, so that the sum says nothing of the other sites either."""
 
 
 class Family(StrEnum):
@@ -187,7 +198,10 @@ def _places(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Total:
-    """A sum of answers, unpacked. ``squares`` is Pearson's sum and ``pull`` its gradient; None where the model has no dispersion."""
+    """A sum of answers, unpacked. ``squares`` is Pearson's sum and ``pull`` its gradient; None where the model has no dispersion.
+
+    ``withheld``: some site says nothing here, and no other number means anything.
+    """
 
     infeasible: bool
     objective: float
@@ -197,6 +211,26 @@ class Total:
     info: Floats
     squares: float = 0.0
     pull: Floats | None = None
+    withheld: bool = False
+
+
+def unsaid(size: int) -> Total:
+    """The answer of a site that says nothing on a model with so many parameters.
+
+    >>> is_silent(pack(unsaid(1)))
+    array([False,  True,  True,  True,  True,  True])
+    """
+    return Total(False, 0.0, 0.0, 0.0, np.zeros(size), np.zeros((size, size)), withheld=True)
+
+
+def is_silent(vector: Floats) -> NDArray[np.bool_]:
+    """Where a site says nothing.
+
+    >>> is_silent(np.array([1.0, SILENCE, np.nan]))
+    array([False,  True, False])
+    """
+    found: NDArray[np.bool_] = np.ascontiguousarray(vector, dtype=np.float64).view(np.uint64) == _SILENT_BITS
+    return found
 
 
 def pack(total: Total) -> Floats:
@@ -205,6 +239,10 @@ def pack(total: Total) -> Floats:
     >>> unpack(pack(Total(False, -3.0, 0.0, 0.0, np.array([1.0]), np.array([[2.0]]))), 1).info
     array([[2.]])
     """
+    if total.withheld:
+        silent = np.full(answer_size(len(total.score), dispersed=total.pull is not None), SILENCE)
+        silent[0] = WITHHELD
+        return silent
     head = [float(total.infeasible), total.objective, total.barrier, total.slack]
     # Every number is one that may be added over sites: hence a count where a flag would do, and no rank, maximum or ratio anywhere.
     tail = np.empty(0) if total.pull is None else np.append(total.squares, total.pull)
@@ -216,5 +254,16 @@ def unpack(vector: Floats, n: int) -> Total:
     end = answer_size(n)
     info = vector[HEADER + n : end][_places(n)[1]]
     squares, pull = (float(vector[end]), vector[end + 1 :]) if len(vector) > end else (0.0, None)
-    # a count of sites, so one or more means yes; 0.5 asks nothing of its last bit
-    return Total(vector[0] > 0.5, float(vector[1]), float(vector[2]), float(vector[3]), vector[HEADER : HEADER + n], info, squares, pull)
+    # counts of sites, so one or more means yes; 0.5 asks nothing of its last bit
+    withheld = round(float(vector[0]) / WITHHELD)
+    return Total(
+        float(vector[0]) - withheld * WITHHELD > 0.5,
+        float(vector[1]),
+        float(vector[2]),
+        float(vector[3]),
+        vector[HEADER : HEADER + n],
+        info,
+        squares,
+        pull,
+        withheld > 0,
+    )

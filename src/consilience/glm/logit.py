@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience.glm.crowd import Crowd, Weights, step_weights
 from consilience.glm.kernel import Evaluation, Floats, RowTerms, ShiftedKernel, Softplus
 
 __all__ = ["Logit", "sigmoid"]
@@ -80,6 +82,12 @@ class Logit(ShiftedKernel):
         info[:p, p] = info[p, :p] = weighted.sum(axis=0)
         info[p, p] = weight.sum()
         return Evaluation(score, info)
+
+    def weights(self, terms: RowTerms, crowd: Crowd) -> Iterator[Weights]:
+        residual, weight = terms.arrays
+        yield Weights(weight[None], 0.25, by_level=True)
+        if not crowd.has_middle(weight):
+            yield from step_weights((self.y - residual)[None], weight[None], residual[None])
 
     def softplus(self, shared: Floats, intercept: float) -> Softplus:
         point = np.append(shared, intercept)

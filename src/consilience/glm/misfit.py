@@ -21,8 +21,9 @@ from functools import lru_cache
 import numpy as np
 
 from consilience.data.design import Design
+from consilience.glm.crowd import Crowd
 from consilience.glm.kernel import Floats, Kernel
-from consilience.glm.layout import Family, Shape, SiteEffects, upper
+from consilience.glm.layout import SILENCE, Family, Shape, SiteEffects, is_silent, upper
 from consilience.glm.poisson import Poisson
 from consilience.glm.site_effects import WarmStart, answer, make_kernel
 
@@ -187,7 +188,7 @@ def in_range(vector: Floats) -> Floats:
     >>> in_range(np.array([0.0, 1.0, 1e16])), in_range(np.array([0.0, 1.0, 1e9]))
     (array([1., 0., 0.]), array([0.e+00, 1.e+00, 1.e+09]))
     """
-    if (np.abs(vector) <= LARGEST).all():
+    if (np.abs(vector) <= LARGEST).all() or is_silent(vector).any():
         return vector
     return np.concatenate([np.ones(1), np.zeros(len(vector) - 1)])
 
@@ -207,18 +208,24 @@ def misfit_of_numbers(columns: Floats, response: Floats, slopes: Floats, widened
     return _answer(widened, residuals @ columns, columns.T @ columns, n, (moments, squares @ columns))
 
 
-def misfit_of_levels(design: Design, shared: Floats, widened: Widened, intercepts: Floats | None = None) -> Floats:
-    """A site's answer for a discrete response; ``design`` has the features among its columns, ``intercepts`` are where to begin."""
+def misfit_of_levels(
+    design: Design, shared: Floats, widened: Widened, intercepts: Floats | None = None, crowd: Crowd | None = None
+) -> Floats:
+    """A site's answer for a discrete response; ``design`` has the features among its columns, ``intercepts`` are where to begin.
+
+    With a ``crowd`` it is silent where it would be about too few rows.
+    """
     size = misfit_size(widened, squares=False, robust=False)
-    kernel = make_kernel(design, widened.wide, SiteEffects.PROFILED, BARRIER if widened.shape.family is Family.GENERALIZED else 0.0)
+    barrier = BARRIER if widened.shape.family is Family.GENERALIZED else 0.0
+    kernel = make_kernel(design, widened.wide, SiteEffects.PROFILED, barrier, crowd)
     if kernel is None:
         return np.zeros(size)
     point = widened.place(shared)
     total, end = answer(kernel, widened.wide, SiteEffects.PROFILED, point, 0, 1, _polished(kernel, point, intercepts))
     if intercepts is None and end is not None:  # a search ends a little before its end, and the information with it
         total, _ = answer(kernel, widened.wide, SiteEffects.PROFILED, point, 0, 1, _polished(kernel, point, end.intercepts))
-    if total.infeasible:
-        return np.concatenate([np.ones(1), np.zeros(size - 1)])
+    if total.infeasible or total.withheld:
+        return np.concatenate([np.ones(1), np.full(size - 1, SILENCE if total.withheld else 0.0)])
     rows = float(len(design.response) if design.weights is None else design.weights.sum())
     return _answer(widened, total.score, total.info, rows, say=_enough(rows, widened))
 
@@ -239,17 +246,17 @@ def _enough(rows: float, widened: Widened) -> bool:
     return rows >= ROWS_PER_SLOPE * (widened.shape.n_shared + widened.shape.n_intercepts)
 
 
-def misfit_of_counts(design: Design, shared: Floats, widened: Widened, dispersion: float) -> Floats:
+def misfit_of_counts(design: Design, shared: Floats, widened: Widened, dispersion: float, crowd: Crowd | None = None) -> Floats:
     """A site's answer for a count, whose variance is ``dispersion`` times the mean if the model holds."""
     size = misfit_size(widened, squares=True, robust=True)
-    kernel = make_kernel(design, widened.wide, SiteEffects.PROFILED, 0.0)
+    kernel = make_kernel(design, widened.wide, SiteEffects.PROFILED, 0.0, crowd)
     if kernel is None:
         return np.zeros(size)
     assert isinstance(kernel, Poisson)
     point = widened.place(shared)
     total, _ = answer(kernel, widened.wide, SiteEffects.PROFILED, point, 0, 1, None)
-    if total.infeasible:
-        return np.concatenate([np.ones(1), np.zeros(size - 1)])
+    if total.infeasible or total.withheld:
+        return np.concatenate([np.ones(1), np.full(size - 1, SILENCE if total.withheld else 0.0)])
     eta = kernel.linear(point)
     mean = np.exp(eta + kernel.closed(eta)[0])
     # (y - μ)² - φy has mean zero, and its derivatives in μ have too: slopes that are estimated do not move it. Divided by 1 + μ it

@@ -7,9 +7,12 @@ takes the part of reference *for the intercepts*, and the slopes keep their mean
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience.glm.crowd import Crowd, Weights, step_weights
 from consilience.glm.kernel import Evaluation, Floats, Kernel, RowTerms
 
 __all__ = ["Multinomial"]
@@ -100,6 +103,18 @@ class Multinomial(Kernel):
         score[self.target] = all_scores[self.grid]
         info[self.target_square] = all_info[self.grid_square]
         return Evaluation(score, info)
+
+    def weights(self, terms: RowTerms, crowd: Crowd) -> Iterator[Weights]:
+        # H = Σ over pairs of levels of π_l π_m (e_l - e_m)(e_l - e_m)ᵀ ⊗ xxᵀ, and each pair has its own block of it
+        (probability,) = terms.arrays
+        last = len(probability) - 1
+        for level in range(last):
+            yield Weights(probability[level] * probability[level + 1 :], 0.25, by_level=True)
+        weight = probability * (1.0 - probability)
+        for level in range(last + 1):
+            if not crowd.has_middle(weight[level]):
+                p, w = probability[level : level + 1], weight[level : level + 1]
+                yield from step_weights(p, w, self.observed[level : level + 1] - p)
 
     def bend(self, probability: Floats, b: Floats) -> Floats:
         """The derivative of -½ tr(b H), with H the information of the intercepts, by every linear predictor."""

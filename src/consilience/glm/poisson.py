@@ -9,9 +9,12 @@ along: the sum at the point where the last Newton step ends is then right to sec
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from consilience.data.counts import saturated
+from consilience.glm.crowd import Crowd, Weights
 from consilience.glm.kernel import Evaluation, Floats, Kernel, RowTerms
 
 __all__ = ["Poisson"]
@@ -93,3 +96,9 @@ class Poisson(Kernel):
         info[:p, p] = info[p, :p] = weighted.sum(axis=0)
         info[p, p] = weight.sum()
         return Evaluation(score, info, -pull - 2.0 * score)
+
+    def weights(self, terms: RowTerms, crowd: Crowd) -> Iterator[Weights]:
+        del crowd  # means have no steps
+        residual, weight, pearson = terms.arrays
+        yield Weights(weight[None], by_level=True).scaled()
+        yield Weights(np.stack([np.abs(residual), pearson])).scaled()

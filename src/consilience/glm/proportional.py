@@ -11,12 +11,14 @@ tails, and derivatives that read off directly: with f = σ(1-σ) and r = q(1+q),
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience.glm.crowd import Crowd, Weights, step_weights
 from consilience.glm.kernel import Evaluation, Floats, RowTerms, ShiftedKernel, Softplus
 from consilience.glm.logit import sigmoid
 
@@ -30,7 +32,7 @@ class Proportional(ShiftedKernel):
 
     def __init__(self, X: Floats, y: NDArray[np.int32], w: Floats | None, n_levels: int, *, own_intercept: bool = True) -> None:
         # rows sorted by level: those with a threshold above or below, and those of one level, are then slices
-        order = np.argsort(y.astype(np.uint8) if n_levels <= 256 else y, kind="stable")
+        self.order = order = np.argsort(y.astype(np.uint8) if n_levels <= 256 else y, kind="stable")
         self.XT = np.ascontiguousarray(X.T[:, order])
         self.p = X.shape[1]
         self.w = None if w is None else w[order]
@@ -120,6 +122,27 @@ class Proportional(ShiftedKernel):
         info[p:, :p] = info[:p, p:].T
         info[p:, p:] = self.to_thresholds.T @ block @ self.to_thresholds
         return Evaluation(score, info)
+
+    def weights(self, terms: RowTerms, crowd: Crowd) -> Iterator[Weights]:
+        upper, lower, f_upper, f_lower, _, _ = terms.arrays
+        weight = np.zeros(self.XT.shape[1])
+        weight[self.below] = f_lower
+        weight[self.above] += f_upper
+        yield Weights(weight[None], 0.5, by_level=True)
+        # Residuals are those of the level below and of the level above. Of the first and the last level one of them is all: mostly enough
+        offset = self.below.start
+        first, last = self.parts[0], self.parts[-1]
+        if float(upper[first].sum() + lower[last.start - offset :].sum()) < crowd.fewest:
+            both = np.zeros(self.XT.shape[1])
+            both[self.below] = lower
+            both[self.above] -= upper
+            yield Weights(np.abs(both)[None])
+        # each threshold is a step of its own, for the rows of the level below it and of the level above
+        for low, high in pairwise(self.parts):
+            above = slice(high.start - offset, high.stop - offset)
+            if high.stop > low.start and not crowd.has_middle(f_upper[low], f_lower[above]):
+                p, w = np.concatenate([1.0 - upper[low], lower[above]]), np.concatenate([f_upper[low], f_lower[above]])
+                yield from step_weights(p[None], w[None], rows=slice(low.start, high.stop))
 
     def softplus(self, shared: Floats, intercept: float) -> Softplus | None:
         point = np.append(shared, intercept)

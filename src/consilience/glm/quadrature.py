@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from consilience.glm.kernel import Floats, ShiftedKernel, Softplus
-from consilience.glm.layout import Total
+from consilience.glm.layout import Total, unsaid
 from consilience.glm.logit import sigmoid
 
 __all__ = ["quadrature_marginal"]
@@ -60,6 +60,8 @@ def quadrature_marginal(kernel: ShiftedKernel, beta: Floats) -> Total:
         return Total(True, 0.0, 0.0, 0.0, np.zeros(size), np.zeros((size, size)))
     look = _Look(terms)
     mode, curvature = _mode(look, s)
+    if kernel.is_steep_at(beta[:p], np.array([beta[p] + s * mode])):
+        return unsaid(size)
     known = (curvature - 1.0) / (s * s) if s != 0.0 else math.inf
     x, log_w = _rule(TWO if s == 0.0 else FEW if known >= MUCH else MANY if known < LITTLE and abs(s) > WIDE else USUAL)
     z = mode + x * math.sqrt(2.0 / curvature)

@@ -22,10 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.data.design import Design
+from consilience.glm.crowd import Crowd
 from consilience.glm.gaussian import Moments
 from consilience.glm.generalized import Generalized
 from consilience.glm.kernel import Floats, Kernel, RowTerms
-from consilience.glm.layout import Family, Shape, SiteEffects, Total, n_parameters, pack
+from consilience.glm.layout import Family, Shape, SiteEffects, Total, n_parameters, pack, unsaid
 from consilience.glm.logit import Logit
 from consilience.glm.multinomial import Multinomial
 from consilience.glm.poisson import Poisson
@@ -50,6 +51,8 @@ ROUNDING = 1e-11
 """A fall of ℓ below this share is rounding, as in :data:`consilience.glm.solver.ROUNDING`."""
 SHORTEST_STEP = 1e-14
 """Halving stops here: less does not move an intercept of ordinary size."""
+NO_CURVATURE = 1e-290
+"""Less than this is zero: a step along it would be beyond all numbers."""
 LARGEST_SUM = 2.0**60
 """The most that a number of a count's model may be, divided by the number of sites. Where intercepts are the server's, a step that is too
 long makes means of e³⁰ and more; a number beyond the ring (2⁶²) would close the study for the site, and all it means is "too far"."""
@@ -71,8 +74,18 @@ class WarmStart:
         return self.intercepts + self.slope @ (shared - self.shared)
 
 
-def make_kernel(design: Design, shape: Shape, effects: SiteEffects, mu: float) -> Kernel | None:
-    """The kernel of a model at this site, or None where the site's intercepts absorb all it has."""
+def make_kernel(design: Design, shape: Shape, effects: SiteEffects, mu: float, crowd: Crowd | None = None) -> Kernel | None:
+    """The kernel of a model at this site, or None where the site's intercepts absorb all it has.
+
+    With a ``crowd``, what would be about too few rows is not told.
+    """
+    kernel = _make_kernel(design, shape, effects, mu)
+    if kernel is not None and crowd is not None:
+        kernel.crowd = crowd if kernel.order is None else crowd.ordered(kernel.order)
+    return kernel
+
+
+def _make_kernel(design: Design, shape: Shape, effects: SiteEffects, mu: float) -> Kernel | None:
     if shape.family is Family.POISSON:
         return _counts_kernel(design, effects)
     X, y, w = design.columns, design.response.astype(np.int32, copy=False), design.weights
@@ -154,6 +167,8 @@ def _answer(
     terms = kernel.rows(kernel.linear(shared), shared, intercepts)
     if not terms.feasible:
         return _nowhere(size), None
+    if kernel.is_steep(terms):
+        return unsaid(size), None
     score, info = np.zeros(size), np.zeros((size, size))
     evaluation = kernel.full(terms)
     score[where] = evaluation.score
@@ -173,6 +188,8 @@ def _profile(kernel: Kernel, shared: Floats, warm: WarmStart | None, *, schur: b
     p = kernel.n_shared
     if not terms.feasible:
         return _nowhere(p), warm
+    if kernel.is_steep(terms):
+        return unsaid(p), None  # the next point is far from here: a search begins afresh
     evaluation = kernel.full(terms)
     g_b, g_a = evaluation.score[:p], evaluation.score[p:]
     h_bb, h_ba, h_aa = evaluation.info[:p, :p], evaluation.info[:p, p:], evaluation.info[p:, p:]
@@ -246,8 +263,8 @@ def _climb(kernel: Kernel, eta: Floats, shared: Floats, intercepts: Floats, term
 
 def _solve(matrix: Floats, right: Floats) -> Floats:
     if matrix.shape == (1, 1):
-        # the usual case, and no call into linear algebra; a weight of zero means that rounding sees no curvature: stay
-        return right / matrix[0, 0] if matrix[0, 0] > 0 else np.zeros_like(right)
+        # the usual case, and no call into linear algebra; a weight of (nearly) zero means that rounding sees no curvature: stay
+        return right / matrix[0, 0] if matrix[0, 0] > NO_CURVATURE else np.zeros_like(right)
     try:
         solved: Floats = np.linalg.solve(matrix, right).astype(np.float64, copy=False)
     except np.linalg.LinAlgError:  # flat in some direction of α: the shortest solution does not move along it

@@ -9,7 +9,7 @@ with H the aggregated information. One turn of the loop, which is one round with
 1. Ask all sites for ℓ, score and H at β, together: a probe that asked for ℓ alone would cost a round as well (:attr:`Newton.beta`).
 2. Subtract the ridge, if there is one (``_penalised``).
 3. Has ℓ fallen, or some probability left its range? Then halve t; where halving does not help, raise λ and begin again at t = 1
-   (``_shorten``).
+   (``_shorten``). Halve t also where sites say nothing, a few times; then the fit ends without a maximum (``_turn_back``).
 4. Else keep the point, lower λ, and factor H, brought to unit diagonal so that units of columns cannot matter (``_accept``,
    ``_direction``).
 5. Is the gain that the next step promises, ½ scoreᵀδ, below ``tolerance · (|ℓ| + 1)``? Then lower the barrier, where one is left to
@@ -83,6 +83,9 @@ MOST_DAMPING = 1e12
 SINGULAR_DAMPING = 1e-10
 """Added to the unit diagonal where a Cholesky factor does not exist, ten times as much at each further failure. Rounding moves eigenvalues
 by about 1e-15 times the number of parameters, so the first addition lifts a zero one well above it."""
+MOST_WITHHELD, MOST_WITHHELD_IN_ALL = 2, 4
+"""Points at which sites may say nothing (:mod:`consilience.glm.crowd`), one after the other and in a whole fit, before it ends. A step that
+goes too far, in a fit whose maximum lies elsewhere, is halved; a fit on its way to infinity meets only such points, at a round each."""
 SHORTEST_STEP = 1e-15
 """A step below this changes no parameter near one: the spacing of float64 there is 2e-16."""
 
@@ -126,7 +129,7 @@ class Fit:
     """A finished fit: log-likelihood at the maximum, rounds used, and the two flags.
 
     ``beta`` is the point the next step would have gone to: the best estimate, and one at which no sum was asked for. ``squares`` is
-    Pearson's sum there, of counts.
+    Pearson's sum there, of counts. ``withheld``: sites have nothing to say on the way to the maximum, which was not reached.
     """
 
     loglik: float
@@ -135,6 +138,7 @@ class Fit:
     separated: bool = False
     beta: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
     squares: float = field(default=np.nan, repr=False)
+    withheld: bool = field(default=False, repr=False)
 
 
 @dataclass(slots=True, eq=False)
@@ -148,6 +152,8 @@ class _State:
     rounds: int = 0
     last_gain: float = np.inf
     mu: float = 0.0
+    withheld: int = 0
+    withheld_in_all: int = 0
 
 
 class Newton:
@@ -180,6 +186,9 @@ class Newton:
         """Take the sum over sites at :attr:`beta`, and set the next :attr:`beta` or the :attr:`fit`."""
         state = self.state
         state.rounds += 1
+        if total.withheld:
+            self._turn_back()
+            return
         total = self._penalised(total)
         if self._worse(total):
             self._shorten()
@@ -189,6 +198,21 @@ class Newton:
             # what was reached, without the barrier: a lower bound, flagged as not converged. No feasible point at all: nothing was
             loglik = -np.inf if state.total is None else state.total.objective - state.total.barrier
             self.fit = Fit(loglik, state.rounds, converged=False)
+
+    def _turn_back(self) -> None:
+        """Sites say nothing here: halve the step, as long as that may help. Damping would not: the direction is not at fault."""
+        state = self.state
+        state.withheld, state.withheld_in_all = state.withheld + 1, state.withheld_in_all + 1
+        too_often = state.withheld > MOST_WITHHELD or state.withheld_in_all > MOST_WITHHELD_IN_ALL
+        if too_often or state.rounds >= self.problem.most_rounds:
+            loglik = -np.inf if state.total is None else state.total.objective - state.total.barrier
+            self.fit = Fit(loglik, state.rounds, converged=False, withheld=True)
+        elif state.total is None:
+            self.beta = self.beta.copy()
+            self.beta[: self.problem.n_slopes] *= 0.5
+        else:
+            state.length *= 0.5
+            self._propose()
 
     def _penalised(self, total: Total) -> Total:
         """Subtract the ridge penalty ½ ridge·n·Σ (s_j β_j)², with s_j the standard deviation of column j."""
@@ -247,7 +271,7 @@ class Newton:
         state.beta, state.total = self.beta, total
         # lowered after every success, however little it gained: only an undamped promise can end the fit
         state.damping = 0.0 if state.damping < NO_DAMPING else 0.1 * state.damping
-        state.halvings, state.length = 0, 1.0
+        state.halvings, state.withheld, state.length = 0, 0, 1.0
         state.step, gain = self._direction(total)
         ratio = gain / state.last_gain if state.last_gain > 0 else 0.0
         state.last_gain = gain

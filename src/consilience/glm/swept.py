@@ -9,7 +9,7 @@ Only the cross-products of L with itself and with the others are factored, never
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,31 +45,32 @@ class Swept:
         return np.full(len(columns), 1.0 / max(self.n, 1)) + inside
 
 
-def sweep(pieces: Callable[[], Iterable[Floats]], width: int, own: int, *, full: bool = True) -> Swept:
+def sweep(pieces: Callable[[], Iterable[Floats | Sequence[Floats]]], width: int, own: int, *, full: bool = True) -> Swept:
     """Regress ``width`` columns on an intercept and on the first ``own`` of them.
 
-    ``pieces`` makes the rows anew, some at a time. Without ``full`` only cross-products with own columns are made: enough for the maps.
+    ``pieces`` makes the rows anew, some at a time, in one block or in several side by side. Without ``full`` only cross-products with own
+    columns are made: enough for the maps.
 
     >>> X = np.array([[0.0, 1.0], [1.0, 3.0], [2.0, 5.0], [3.0, 8.0]])
     >>> swept = sweep(lambda: [X], 2, 1)
     >>> swept.rank, swept.maps.round(3), swept.gram.round(3)
     (2, array([[1. , 2.3]]), array([[0. , 0. ],
            [0. , 0.3]]))
+    >>> bool((sweep(lambda: [(X[:, :1], X[:, 1:])], 2, 1).gram == swept.gram).all())
+    True
     """
     n, sums, shift = 0, np.zeros(width), None
     gram = np.zeros((width if full else own, width))
     for piece in pieces():
-        if not len(piece):
+        moved = np.concatenate([piece] if isinstance(piece, np.ndarray) else piece, axis=1)
+        if not len(moved):
             continue
         if shift is None:  # about the mean of the first rows: a column far from zero must not be squared as it is
-            shift = piece.mean(axis=0)
-            near = np.flatnonzero(np.abs(shift - piece[0]) <= NEARLY * np.abs(piece[0]))  # few columns are looked at row by row
-            constant = near[(piece[0, near] == piece[:, near]).all(axis=0)]
-            shift[constant] = piece[0, constant]
-        moved = piece - shift
+            shift = _means(moved)
+        moved -= shift
         gram += (moved if full else moved[:, :own]).T @ moved
         sums += moved.sum(axis=0)
-        n += len(piece)
+        n += len(moved)
     if shift is None:
         return Swept(0, own, 0, np.zeros(width), np.zeros((own, width)), np.zeros((own, own)), gram)
     gram -= np.outer(sums[: len(gram)], sums) / n
@@ -81,6 +82,16 @@ def sweep(pieces: Callable[[], Iterable[Floats]], width: int, own: int, *, full:
         gram[:own, :] = gram[:, :own] = 0.0  # what rounding leaves of them would count as columns
         gram = 0.5 * (gram + gram.T)
     return Swept(n, own, 1 + found, means, maps, inverse, gram)
+
+
+def _means(columns: Floats) -> Floats:
+    """Means; of a constant column its value itself."""
+    means: Floats = columns.mean(axis=0)
+    first = columns[0]
+    near = np.flatnonzero(np.abs(means - first) <= NEARLY * np.abs(first))  # few columns are looked at row by row
+    constant = near[(first[near] == columns[:, near]).all(axis=0)]
+    means[constant] = first[constant]
+    return means
 
 
 def _inverse(gram: Floats) -> tuple[Floats, int]:

@@ -9,6 +9,7 @@ from consilience.citest.question import Question
 from consilience.citest.result import CIResult
 from consilience.data.responses import Coded
 from consilience.data.table import Table
+from consilience.glm.crowd import Crowds
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import Ordinal
 from consilience.protocol.request import Request
@@ -39,7 +40,8 @@ class Desk:
     """A site's encoded table, what requests keep from one round to the next, and its own tests.
 
     How a site tests on its own rows is passed in: it is the same test that is done over all sites, and it lies above this room. With
-    ``rounds_own`` its p-values are rounded before they are summed (Fisher's method).
+    ``rounds_own`` its p-values are rounded before they are summed (Fisher's method). Scores and information that are about fewer than
+    ``fewest`` of its rows are not told (:mod:`consilience.glm.crowd`); 1 is no such rule.
     """
 
     def __init__(
@@ -50,9 +52,10 @@ class Desk:
         cache_bytes: int = CACHE_BYTES,
         *,
         rounds_own: bool = False,
+        fewest: int = 1,
     ) -> None:
         self.table, self.own_tests, self.own_residuals, self.cache_bytes = table, own_tests, own_residuals, cache_bytes
-        self.rounds_own = rounds_own
+        self.rounds_own, self.crowds = rounds_own, Crowds(table, fewest)
         self._kept: dict[type, Any] = {}
 
     def answer(self, request: Request, site: int = 0) -> Floats:

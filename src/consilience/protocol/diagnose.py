@@ -14,6 +14,7 @@ from consilience.data.features import MOST_SCALE, feature_plan, widen
 from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
 from consilience.data.table import Table
+from consilience.glm.crowd import Crowds
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import Family, Ordinal, Shape
 from consilience.glm.misfit import Misfit, Widened, in_range, misfit_of_counts, misfit_of_levels, misfit_of_numbers, misfit_size
@@ -81,11 +82,15 @@ class DiagnoseAsk(msgspec.Struct, frozen=True):
         """A digest of all that a server chooses."""
         return sha256(msgspec.msgpack.encode(self)).digest()[:16]
 
-    def answer(self, table: Table, ordinal: Ordinal, exponents: dict[str, int], intercepts: Floats | None = None) -> Floats:
-        """A site's numbers, on its own rows. ``intercepts`` are where a search over them may begin."""
-        return in_range(self._answer(table, ordinal, exponents, intercepts))
+    def answer(
+        self, table: Table, ordinal: Ordinal, exponents: dict[str, int], intercepts: Floats | None = None, crowds: Crowds | None = None
+    ) -> Floats:
+        """A site's numbers, on its own rows. ``intercepts`` are where a search over them may begin; ``crowds`` what it may tell."""
+        return in_range(self._answer(table, ordinal, exponents, intercepts, crowds))
 
-    def _answer(self, table: Table, ordinal: Ordinal, exponents: dict[str, int], intercepts: Floats | None) -> Floats:
+    def _answer(
+        self, table: Table, ordinal: Ordinal, exponents: dict[str, int], intercepts: Floats | None, crowds: Crowds | None
+    ) -> Floats:
         model, schema = self.model, table.schema
         # centred at the site whatever the site effects are: the slopes are what is looked at, and the site's intercepts are its own here
         design = build(table, model.spec, model.keep, Coding(exponents))
@@ -97,10 +102,11 @@ class DiagnoseAsk(msgspec.Struct, frozen=True):
             numbers = np.ldexp(design.response.astype(np.float64), -exponents.get(model.response, 0))
             about = numbers - (numbers.mean() if len(numbers) else 0.0)
             return misfit_of_numbers(columns, about, model.point, widened, self.dispersion)
+        crowd = None if crowds is None else crowds.of(model.spec)
         if kind is Kind.COUNT:
-            return misfit_of_counts(replace(design, columns=columns), model.point, widened, self.dispersion)
+            return misfit_of_counts(replace(design, columns=columns), model.point, widened, self.dispersion, crowd)
         response = recoded(table, model, design.response)
-        return misfit_of_levels(replace(design, columns=columns, response=response), model.point, widened, intercepts)
+        return misfit_of_levels(replace(design, columns=columns, response=response), model.point, widened, intercepts, crowd)
 
 
 class Diagnose(Request, frozen=True, tag="diagnose"):
@@ -146,7 +152,7 @@ class Diagnose(Request, frozen=True, tag="diagnose"):
         table, parts = desk.table, [np.empty(0)]
         for ask in self.models:
             if table.holds(ask.model.sample):
-                parts.append(ask.answer(table, self.ordinal, self.exponents, intercepts_near(desk, ask.model)))
+                parts.append(ask.answer(table, self.ordinal, self.exponents, intercepts_near(desk, ask.model), desk.crowds))
             else:
                 parts.append(np.zeros(self._size(ask, table.schema)))
         return np.concatenate(parts)

@@ -14,6 +14,7 @@ from consilience.data.design import Coding, ModelSpec, build, column_names, cros
 from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
 from consilience.data.table import Table
+from consilience.glm.crowd import Crowds
 from consilience.glm.gaussian import Moments
 from consilience.glm.kernel import Floats, Kernel
 from consilience.glm.layout import Family, ModelSize, Ordinal, Shape, SiteEffects, Total, family_of, model_size, pack, unpack
@@ -133,7 +134,7 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
 
     def answer(self, desk: Desk, site: int) -> Floats:
         """Every model at its point, on this site's rows; zeros for a sample it does not hold."""
-        bench, table = desk.keep(_Bench, lambda: _Bench(desk.table, desk.cache_bytes)), desk.table
+        bench, table = desk.keep(_Bench, lambda: _Bench(desk.table, desk.cache_bytes, desk.crowds)), desk.table
         bench.begin(self)
         parts: list[Floats] = [np.empty(0)]
         seen: dict[Any, Floats] = {}  # for this request only: warm starts make the next answer at the same point a little better
@@ -227,6 +228,7 @@ class _Bench:
 
     table: Table
     room: int
+    crowds: Crowds
     kernels: dict[Any, Kernel | Moments | None] = field(default_factory=dict)
     samples: dict[Any, _Whole] = field(default_factory=dict)
     used: int = 0
@@ -263,7 +265,7 @@ class _Bench:
         design = build(self.table, model.spec, model.keep, self.coding)
         if model.levels:
             design = replace(design, response=recoded(self.table, model, design.response))
-        kernel = make_kernel(design, shape, request.effects, model.mu)
+        kernel = make_kernel(design, shape, request.effects, model.mu, self.crowds.of(model.spec))
         # four times the design: itself, and what a kernel derives from it, twice as much to be integrated; 512 bytes for what Python adds
         size = (8 if request.effects is SiteEffects.RANDOM else 4) * design.nbytes + 512
         if self.used + size <= self.room:
@@ -299,7 +301,7 @@ def _key(model: ModelAsk, table: Table) -> Any:
 
 def intercepts_near(desk: Desk, model: ModelAsk) -> Floats | None:
     """The site's own intercepts as they are expected at ``model``'s slopes, where its fit has left them; None if it has not."""
-    warm = desk.keep(_Bench, lambda: _Bench(desk.table, desk.cache_bytes)).warm.get(_key(model, desk.table))
+    warm = desk.keep(_Bench, lambda: _Bench(desk.table, desk.cache_bytes, desk.crowds)).warm.get(_key(model, desk.table))
     return None if warm is None or len(warm.shared) != len(model.point) else warm.predict(model.point)
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.data.basis import Expansion, Widths, columns, widths
+from consilience.data.basis import Expansion, Widths, columns, curves_of, widths
 from consilience.data.responses import Coded, n_responses, response_columns
 from consilience.data.spline import curves_on, own_knots
 from consilience.data.table import Rows
@@ -101,7 +102,7 @@ class Maps:
 
 @dataclass(slots=True, eq=False)
 class Bench:
-    """What a site keeps: columns by expansion and rows, responses by name and rows. What does not fit is made anew.
+    """What a site keeps: columns by expansion and rows, curves and responses by name and rows. What does not fit is made anew.
 
     ``latest`` are the columns made last, with or without room: lines, own curves and the sweep of one piece ask for them in turn.
     """
@@ -145,9 +146,21 @@ class Bench:
         if key in self.kept:
             return self.kept[key]
         if self.latest is None or self.latest[0] != key:
-            made = columns(self.desk.table, expansion, piece.index, self.coded.knots, centres_of(self.desk))
-            self.latest = key, self.keep(key, made)
+            knots, centres = self.coded.knots, centres_of(self.desk)
+            curves = partial(self._curves, rows, piece)
+            made = columns(self.desk.table, expansion, piece.index, knots, centres, curves)
+            alone = len(expansion.given) == self.widths(expansion).lines == 1  # then they are its curves, which are kept
+            self.latest = key, made if alone else self.keep(key, made)
         return self.latest[1]
+
+    def _curves(self, rows: Rows, piece: Piece, name: str, pieces: int) -> Floats:
+        """A variable's line and curves in some rows, which many expansions share."""
+        assert self.coded is not None
+        key = ("curves", name, pieces, rows.key, piece.number)
+        if key in self.kept:
+            return self.kept[key]
+        knots, centre = self.coded.knots[name], centres_of(self.desk)[name]
+        return self.keep(key, curves_of(self.desk.table, name, pieces, piece.index, knots, centre))
 
     def extras(self, expansion: Expansion, rows: Rows, piece: Piece, how: Smoothing) -> Floats:
         """The site's own curves in some rows."""
@@ -156,18 +169,27 @@ class Bench:
         common = self.columns(expansion, rows, piece)
         if not count:
             return common[:, :0]
-        key = (expansion, rows.key, piece.number, "own", how)
+        return np.concatenate([self._own_curves(expansion, rows, piece, j, count) for j in own_lines(wide, rows.n, how)], axis=1)
+
+    def _own_curves(self, expansion: Expansion, rows: Rows, piece: Piece, j: int, count: int) -> Floats:
+        """The site's own curves along the ``j``-th column, which is a variable's line or the product of two."""
+        line = self._line(expansion, j)
+        key = ("own", line, count, rows.key, piece.number)
         if key in self.kept:
             return self.kept[key]
-        lines = own_lines(wide, rows.n, how)
-        made = [own_curves(common[:, j], self._own_knots(expansion, rows, j, count), count) for j in lines]
-        return self.keep(key, np.concatenate(made, axis=1))
+        knots = self._own_knots(expansion, rows, j, count)
+        return self.keep(key, own_curves(self.columns(expansion, rows, piece)[:, j], knots, count))
+
+    def _line(self, expansion: Expansion, j: int) -> VariableSet:
+        """The variables whose product the ``j``-th column is."""
+        numbers = [name for name in expansion.given if name in self.desk.table.numbers]
+        return tuple(numbers[j : j + 1]) if j < len(numbers) else tuple(numbers)
 
     def _own_knots(self, expansion: Expansion, rows: Rows, j: int, count: int) -> tuple[float, ...]:
         """Quantiles of the site's own values of the ``j``-th column, over all rows of the sample."""
         if count == 1:
             return ()
-        key = (expansion.given, j, rows.key, count)
+        key = (self._line(expansion, j), rows.key, count)
         if key not in self.knots:
             values = np.concatenate([self.columns(expansion, rows, piece)[:, j] for piece in self.pieces(rows)])
             self.knots[key] = own_knots(values, count)
@@ -201,10 +223,10 @@ class Bench:
         extra = self.extras(expansion, rows, next(self.pieces(rows)), how).shape[1]
         sizes = [n_responses(self.desk.table.schema, name, features=how.features) for name in names]
 
-        def made() -> Iterator[Floats]:
+        def made() -> Iterator[list[Floats]]:
             for piece in self.pieces(rows):
                 parts = [self.extras(expansion, rows, piece, how), self.columns(expansion, rows, piece)]
-                yield np.concatenate([*parts, *(self.responses(n, rows, piece, features=how.features) for n in names)], axis=1)
+                yield [*parts, *(self.responses(n, rows, piece, features=how.features) for n in names)]
 
         found = sweep(made, extra + wide.all + sum(sizes), extra + own, full=full)
         kept = self.known.setdefault((expansion, rows.key, how), Maps(found, extra, {}))

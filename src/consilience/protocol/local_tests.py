@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult
-from consilience.citest.rounding import ToldP
+from consilience.citest.rounding import told_statistic
 from consilience.data.schema import Schema
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import Ordinal
@@ -71,8 +70,8 @@ class LocalTests(Request, frozen=True, tag="local"):
             result = done.results[question]
             if result.informative:
                 # on the log scale: a p-value of 1e-400 is an ordinary one in large data, and zero as a float
-                log_p = math.log(ToldP.of(result.log_p).p_value) if desk.rounds_own else result.log_p
-                vector[i] = [1.0, result.n] if self.count else [-2.0 * log_p]
+                statistic = told_statistic(result.log_p) if desk.rounds_own else -2.0 * result.log_p
+                vector[i] = [1.0, result.n] if self.count else [statistic]
         return vector.ravel()
 
     def read(self, total: Floats, schema: Schema) -> dict[Question, tuple[float, ...]]:

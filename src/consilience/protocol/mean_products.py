@@ -176,8 +176,8 @@ def own_sample(expansion: Expansion, response: str) -> VariableSet:
     return tuple(sorted((*expansion.given, response)))
 
 
-def check_expansion(sample: VariableSet, expansion: Expansion, responses: tuple[str, ...], coded: Coded, guard: Guard) -> None:
-    """Columns that the study can have asked for: of variables of the sample, on agreed knots, and few enough for its rows."""
+def check_expansion(sample: VariableSet, expansion: Expansion, responses: tuple[str, ...], coded: Coded, guard: Guard) -> int:
+    """Columns that the study can have asked for: of variables of the sample, on agreed knots, and few enough for its rows. So many."""
     given = expansion.given
     guard.knows(given)
     if not set(given) <= set(sample) or list(given) != sorted(given) or list(sample) != sorted(sample):
@@ -189,7 +189,9 @@ def check_expansion(sample: VariableSet, expansion: Expansion, responses: tuple[
         if not schema[name].kind.is_discrete and name not in coded.knots:
             raise WrongShapeError(f"A curve of {name!r} needs its knots; got none.")
     check_responses(expansion, responses, coded, guard)
-    guard.leaves_rows(sample, widths(schema, expansion, coded.knots).all, ROWS_PER_COLUMN)
+    columns = widths(schema, expansion, coded.knots).all
+    guard.leaves_rows(sample, columns, ROWS_PER_COLUMN)
+    return columns
 
 
 def check_responses(expansion: Expansion, responses: tuple[str, ...], coded: Coded, guard: Guard) -> None:

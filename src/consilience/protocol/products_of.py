@@ -13,6 +13,7 @@ clusters                Σ w_c r_c r_cᵀ with r_c = Σ r over a cluster, and le
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from consilience.glm.kernel import Floats
 
-__all__ = ["MOST_CLUSTER_LEVERAGE", "MOST_LEVERAGE", "Moments", "Residuals", "SumOfProducts"]
+__all__ = ["MOST_CLUSTER_LEVERAGE", "MOST_LEVERAGE", "Moments", "Residuals", "SumOfProducts", "fourth_root"]
 
 MOST_LEVERAGE, MOST_CLUSTER_LEVERAGE = 0.99, 0.9
 """A row, or a cluster, that a fit follows further than this counts as if it did so: what is left of it is rounding, and would be divided
@@ -28,12 +29,25 @@ by it."""
 
 
 class Residuals(NamedTuple):
-    """Residuals of one variable in the units 2^``units``, leverages, and fitted values in its own units."""
+    """Residuals of one variable in the units 2^``units``, the fourth roots that they are divided by, fitted values in its own units.
+
+    What they are divided by is :func:`fourth_root` of 1 - h, so that a product of two has the weight that the table above says.
+    """
 
     values: Floats
-    leverage: Floats
+    roots: Floats
     fitted: Floats
     units: tuple[int, ...]
+
+
+def fourth_root(leverage: Floats) -> Floats:
+    """(1 - h)^¼ of every row.
+
+    >>> fourth_root(np.array([0.0, 0.9375, 1.0])).round(3)
+    array([1.   , 0.5  , 0.316])
+    """
+    root: Floats = np.sqrt(np.sqrt(1.0 - np.minimum(leverage, MOST_LEVERAGE)))
+    return root
 
 
 class Moments(NamedTuple):
@@ -58,18 +72,15 @@ class SumOfProducts:
 
     def add(self, x: Residuals, y: Residuals, clusters: NDArray[np.intp] | None) -> None:
         """Take some rows, which belong to these clusters."""
-        a, b = x.values @ self.maps[0], y.values @ self.maps[1]
-        products = (a[:, :, None] * b[:, None, :]).reshape(len(a), -1)
-        self.sums += products.sum(axis=0)
+        a, b = _combined(x.values, self.maps[0]), _combined(y.values, self.maps[1])
+        self.sums += (a.T @ b).ravel()
         if clusters is not None:
-            self._gather(products, clusters)
-            return
-        weight = ((1.0 - np.minimum(x.leverage, MOST_LEVERAGE)) * (1.0 - np.minimum(y.leverage, MOST_LEVERAGE))) ** -0.25
-        if self.known:
-            self.units += len(products)
-            self.squares += _known(_spread(x, self.maps[0]), _spread(y, self.maps[1]), weight**2)
+            self._gather(_products(a, b), clusters)
+        elif self.known:
+            self.units += len(a)
+            self.squares += _known(_spread(x, self.maps[0]), _spread(y, self.maps[1]), (x.roots * y.roots) ** -2)
         else:
-            self._square(products * weight[:, None])
+            self._square(_products(a / x.roots[:, None], b / y.roots[:, None]))
 
     def _gather(self, products: Floats, clusters: NDArray[np.intp]) -> None:
         size = int(clusters.max(initial=-1)) + 1
@@ -85,11 +96,14 @@ class SumOfProducts:
         self.units += len(weighted)
         if self.halves:
             for i, half in enumerate(self.halves):
-                self.fourths[i] += float((((weighted @ half) ** 2).sum(axis=1) ** 2).sum())
+                inside = weighted @ half
+                lengths = np.einsum("ij,ij->i", inside, inside)
+                self.fourths[i] += float(lengths @ lengths)
             return
         self.squares += weighted.T @ weighted
         if self.d == 1:
-            self.fourths[0] += float((weighted**4).sum())
+            squares = weighted[:, 0] ** 2
+            self.fourths[0] += float(squares @ squares)
 
     def done(self, leverages: tuple[Floats, Floats] | None) -> Moments:
         """The sums; with the leverages of clusters, where there are some."""
@@ -100,23 +114,36 @@ class SumOfProducts:
         return Moments(self.units, self.sums, self.squares, self.fourths)
 
 
+def _combined(values: Floats, columns: Floats) -> Floats:
+    """The columns of a variable as a test combines them: one is as it is, up to a number."""
+    return values * columns[0, 0] if columns.size == 1 else values @ columns
+
+
+def _products(a: Floats, b: Floats) -> Floats:
+    """Every column of the one times every column of the other."""
+    if a.shape[1] == 1 or b.shape[1] == 1:
+        return a * b
+    return (a[:, :, None] * b[:, None, :]).reshape(len(a), -1)
+
+
 def _spread(of: Residuals, columns: Floats) -> Floats:
     """diag(p) - ppᵀ of every row, a row each, in the residuals' units and with their columns combined.
 
     Shares of all levels, the one without a column included, are made shares again: so it does not matter which level that is.
     """
+    all_levels = np.ones(of.fitted.shape[1])
     p = np.clip(of.fitted, 0.0, 1.0)
-    p /= (p.sum(axis=1) + np.clip(1.0 - of.fitted.sum(axis=1), 0.0, 1.0))[:, None]
-    spread = -p[:, :, None] * p[:, None, :]
-    j = np.arange(p.shape[1])
-    spread[:, j, j] += p
+    p /= (p @ all_levels + np.clip(1.0 - of.fitted @ all_levels, 0.0, 1.0))[:, None]
+    spread = -_products(p, p)
+    spread[:, :: p.shape[1] + 1] += p  # the diagonal
     scaled = columns * np.ldexp(1.0, -np.array(of.units))[:, None]
-    combined: Floats = scaled.T @ spread @ scaled
+    combined: Floats = spread @ np.kron(scaled, scaled)
     return combined
 
 
 def _known(x: Floats, y: Floats, weight: Floats) -> Floats:
-    a, b = x.shape[1], y.shape[1]
-    total = (x * weight[:, None, None]).reshape(len(x), -1).T @ y.reshape(len(y), -1)
+    """Σ w v_x ⊗ v_y over rows."""
+    a, b = math.isqrt(x.shape[1]), math.isqrt(y.shape[1])
+    total = (x * weight[:, None]).T @ y
     whole: Floats = total.reshape(a, a, b, b).transpose(0, 2, 1, 3).reshape(a * b, a * b)
     return whole

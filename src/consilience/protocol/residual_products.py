@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import sha256
 from itertools import groupby
 from typing import Annotated, NamedTuple
@@ -12,7 +13,6 @@ import numpy as np
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult
 from consilience.citest.rounding import ToldP
-from consilience.data.basis import widths
 from consilience.data.kinds import Kind
 from consilience.data.responses import Coded, n_responses
 from consilience.data.schema import Schema
@@ -49,6 +49,20 @@ class ProductAsk(msgspec.Struct, frozen=True):
     sample: VariableSet
     combine: tuple[bytes, bytes] = (b"", b"")
     halves: tuple[bytes, ...] = ()
+
+    def combined(self, sizes: Sequence[int]) -> tuple[int, int]:
+        """Columns of both variables once they are combined, of models with so many."""
+        x, y = (len(m) // (8 * sizes[i]) if m else sizes[i] for m, i in zip(self.combine, (self.x, self.y), strict=True))
+        return x, y
+
+    def products(self, sizes: Sequence[int]) -> int:
+        """How many products of columns there are.
+
+        >>> ProductAsk(0, 1, ("A", "E")).products([1, 2])
+        2
+        """
+        x, y = self.combined(sizes)
+        return x * y
 
 
 class AloneResidual(NamedTuple):
@@ -109,27 +123,22 @@ class ResidualProducts(Request, frozen=True, tag="residuals"):
     fourths: bool = False
     alone: Annotated[tuple[Question, ...], MANY] = ()
 
-    def _sizes(self, test: ProductAsk, schema: Schema) -> tuple[int, int]:
-        """Columns of both variables once they are combined."""
-        own = [n_responses(schema, self.models[i].response, features=self.features) for i in (test.x, test.y)]
-        x, y = (len(matrix) // (8 * size) if matrix else size for matrix, size in zip(test.combine, own, strict=True))
-        return x, y
-
-    def _d(self, test: ProductAsk, schema: Schema) -> int:
-        x, y = self._sizes(test, schema)
-        return x * y
+    def _sizes(self, schema: Schema) -> list[int]:
+        """Columns of the response of every model."""
+        return [n_responses(schema, model.response, features=self.features) for model in self.models]
 
     def _known(self, test: ProductAsk, schema: Schema) -> bool:
         """True if the variance follows from the means: both variables have levels without order, and rows are independent."""
         return not self.clustered and all(schema[self.models[i].response].kind in UNORDERED for i in (test.x, test.y))
 
-    def _length(self, test: ProductAsk, schema: Schema) -> int:
-        d = self._d(test, schema)
+    def _length(self, test: ProductAsk, d: int, schema: Schema) -> int:
         return len(test.halves) if self.fourths else 1 + d + d * (d + 1) // 2 + (d == 1 and not self._known(test, schema))
 
     def length(self, schema: Schema) -> int:
         """The tests, one after the other, then the questions for a site alone."""
-        return sum(self._length(test, schema) for test in self.tests) + len(AloneResidual._fields) * len(self.alone)
+        sizes = self._sizes(schema)
+        tests = sum(self._length(test, test.products(sizes), schema) for test in self.tests)
+        return tests + len(AloneResidual._fields) * len(self.alone)
 
     def samples(self) -> tuple[VariableSet, ...]:
         """Samples of tests and of models, each once, and the variables of the questions for a site alone."""
@@ -160,10 +169,9 @@ class ResidualProducts(Request, frozen=True, tag="residuals"):
 
     def _check_shapes(self, guard: Guard) -> None:
         schema = guard.table.schema
-        ranks: list[int] = []
+        ranks, sizes = list[int](), list[int]()
         for basis in self.bases:
-            check_expansion(basis.sample, basis.expansion, (), self.coded, guard)
-            p = widths(schema, basis.expansion, self.coded.knots).all
+            p = check_expansion(basis.sample, basis.expansion, (), self.coded, guard)
             rank = len(basis.turn) // (8 * p) if p else 0
             if len(basis.turn) != 8 * p * rank or not np.isfinite(np.frombuffer(basis.turn, dtype="<f8")).all():
                 raise WrongShapeError(
@@ -174,12 +182,13 @@ class ResidualProducts(Request, frozen=True, tag="residuals"):
             if not 0 <= model.basis < len(self.bases):
                 raise WrongShapeError(f"A mean must be over one of the {len(self.bases)} sets of columns; got {model.basis}.")
             check_responses(self.bases[model.basis].expansion, (model.response,), self.coded, guard)
-            model.check(ranks[model.basis], n_responses(schema, model.response, features=self.features), MOST_UNIT)
+            sizes.append(n_responses(schema, model.response, features=self.features))
+            model.check(ranks[model.basis], sizes[-1], MOST_UNIT)
         for test in self.tests:
-            self._check_test(test, schema)
-            guard.leaves_rows(test.sample, self._d(test, schema), ROWS_PER_COLUMN)
+            guard.leaves_rows(test.sample, self._check_test(test, sizes), ROWS_PER_COLUMN)
 
-    def _check_test(self, test: ProductAsk, schema: Schema) -> None:
+    def _check_test(self, test: ProductAsk, sizes: Sequence[int]) -> int:
+        """Raise unless a test is one of models with so many columns; tell how many products it has."""
         if not (0 <= test.x < len(self.models) and 0 <= test.y < len(self.models)):
             raise WrongShapeError(f"A test is of two of the {len(self.models)} means; got {test.x} and {test.y}.")
         x, y = self.models[test.x], self.models[test.y]
@@ -188,13 +197,13 @@ class ResidualProducts(Request, frozen=True, tag="residuals"):
             raise OutsideSchemaError("A test is of two variables given the same others.")
         if test.sample != tuple(sorted({x.response, y.response, *given})):
             raise OutsideSchemaError(f"The sample of a test is complete on its variables; got {', '.join(test.sample)}.")
-        for i, matrix, size in zip((test.x, test.y), test.combine, self._sizes(test, schema), strict=True):
-            rows = n_responses(schema, self.models[i].response, features=self.features)
+        for i, matrix, size in zip((test.x, test.y), test.combine, test.combined(sizes), strict=True):
+            rows = sizes[i]
             if matrix and (len(matrix) != 8 * rows * size or not 0 < size <= rows or not np.isfinite(_doubles(matrix)).all()):
                 raise WrongShapeError(
                     f"The {rows} columns of {self.models[i].response} can be combined to so many at most, by finite numbers."
                 )
-        d = self._d(test, schema)
+        d = test.products(sizes)
         if d > MOST_PRODUCTS:
             raise WrongShapeError(f"A test has at most {MOST_PRODUCTS} products of residuals; got {d}.")
         if bool(test.halves) != self.fourths or len(test.halves) > MOST_HALVES:
@@ -202,6 +211,7 @@ class ResidualProducts(Request, frozen=True, tag="residuals"):
         for half in test.halves:
             if len(half) % (8 * d) or not 0 < len(half) <= 8 * d * d or not np.isfinite(_doubles(half)).all():
                 raise WrongShapeError(f"A root of an inverse has {d} rows, as many columns at most, and finite numbers.")
+        return d
 
     def _name(self, test: ProductAsk) -> bytes:
         """A test without its point."""
@@ -216,11 +226,11 @@ class ResidualProducts(Request, frozen=True, tag="residuals"):
 
     def answer(self, desk: Desk, site: int) -> Floats:
         """The site's own sums; zeros for a sample it does not hold."""
-        schema, position = desk.table.schema, dict[int, int]()
-        at = 0
+        schema, sizes = desk.table.schema, self._sizes(desk.table.schema)
+        position, at = dict[int, int](), 0
         for i, test in enumerate(self.tests):
             position[i] = at
-            at += self._length(test, schema)
+            at += self._length(test, test.products(sizes), schema)
         vector = np.zeros(at)
 
         def given(i: int) -> tuple[str, ...]:
@@ -229,15 +239,15 @@ class ResidualProducts(Request, frozen=True, tag="residuals"):
         held = [i for i, test in enumerate(self.tests) if desk.table.holds(test.sample) and desk.table.complete(test.sample).n]
         how = Smoothing(self.slopes, self.features)
         for _, group in groupby(sorted(held, key=given), key=given):
-            found = moments(desk, self.bases, self.models, [self._tested(i, schema) for i in group], self.coded, how)
+            found = moments(desk, self.bases, self.models, [self._tested(i, sizes, schema) for i in group], self.coded, how)
             for i, each in found.items():
                 packed = self._pack(each, schema, self.tests[i])
                 vector[position[i] : position[i] + len(packed)] = packed
         return np.concatenate([vector, self._answer_alone(desk).ravel()])
 
-    def _tested(self, i: int, schema: Schema) -> Tested:
-        test, d = self.tests[i], self._d(self.tests[i], schema)
-        own = (n_responses(schema, self.models[j].response, features=self.features) for j in (test.x, test.y))
+    def _tested(self, i: int, sizes: Sequence[int], schema: Schema) -> Tested:
+        test = self.tests[i]
+        own, d = (sizes[test.x], sizes[test.y]), test.products(sizes)
         x, y = (_doubles(m).reshape(size, -1) if m else np.eye(size) for m, size in zip(test.combine, own, strict=True))
         halves = tuple(_doubles(half).reshape(d, -1) for half in test.halves)
         return Tested(i, test.x, test.y, test.sample, (x, y), halves, self._known(test, schema))
@@ -260,14 +270,14 @@ class ResidualProducts(Request, frozen=True, tag="residuals"):
 
     def read(self, total: Floats, schema: Schema) -> ResidualsRead:
         """The parts again."""
-        found, at = ResidualsRead([], [], {}), 0
+        found, at, sizes = ResidualsRead([], [], {}), 0, self._sizes(schema)
         for test in self.tests:
-            part = total[at : at + self._length(test, schema)]
+            d = test.products(sizes)
+            part = total[at : at + self._length(test, d, schema)]
             at += len(part)
             if self.fourths:
                 found.fourths.append(part)
                 continue
-            d = self._d(test, schema)
             squares = np.zeros((d, d))
             rows, cols = upper(d)
             squares[rows, cols] = squares[cols, rows] = part[1 + d : 1 + d + len(rows)]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from consilience.data.basis import Expansion
 from consilience.data.responses import Coded
@@ -15,7 +17,7 @@ from consilience.glm.kernel import Floats
 from consilience.protocol.desk import Desk, Smoothing
 from consilience.protocol.errors import WrongShapeError
 from consilience.protocol.expanded import Bench, Maps, Piece, bench_of
-from consilience.protocol.products_of import Moments, Residuals, SumOfProducts
+from consilience.protocol.products_of import Moments, Residuals, SumOfProducts, fourth_root
 from consilience.protocol.request import VariableSet
 
 __all__ = ["BasisAsk", "MeanAsk", "Tested", "moments"]
@@ -70,14 +72,21 @@ class Tested:
 
 @dataclass(slots=True, eq=False)
 class _Turned:
-    """Turned columns over a sample at this site, and their sums by cluster."""
+    """Turned columns over a sample at this site, the rows in pieces, and sums by cluster."""
 
     basis: BasisAsk
     rows: Rows
+    pieces: tuple[Piece, ...]
     maps: Maps
-    common: Floats
-    extra: Floats
     by_cluster: list[tuple[Floats, Floats]] = field(default_factory=list)
+
+    def turn(self, p: int) -> Floats:
+        """What makes turned columns of own curves and ``p`` common columns, about their means, and takes out what own ones explain."""
+        extra, own = self.maps.extra, self.maps.swept.own
+        turn = np.frombuffer(self.basis.turn, dtype="<f8").reshape(p, -1) if p else np.empty((0, 0))
+        whole = np.concatenate([np.zeros((extra, turn.shape[1])), turn])
+        whole[:own] -= self.maps.swept.maps[:, extra : extra + p] @ turn
+        return whole
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,6 +101,10 @@ class _Mean:
     units: tuple[int, ...]
     response: str
 
+    def key(self, number: int, how: Smoothing) -> tuple[object, ...]:
+        """Names its residuals in a piece of the rows."""
+        return (self.turned.rows.key, number, self.turned.basis, self.response, self.coefficients.tobytes(), how)
+
 
 def moments(
     desk: Desk, bases: Sequence[BasisAsk], models: Sequence[MeanAsk], tests: Sequence[Tested], coded: Coded, how: Smoothing
@@ -101,7 +114,7 @@ def moments(
     means = _means(bench, bases, models, {i for test in tests for i in (test.x, test.y)}, how)
     tests = [test for test in tests if test.x in means and test.y in means and _same_rows(desk, test, means)]
     sums = {test.number: SumOfProducts(test.maps, test.halves, known=test.known) for test in tests}
-    pieces = max((len(list(bench.pieces(mean.turned.rows))) for mean in means.values()), default=0)
+    pieces = max((len(mean.turned.pieces) for mean in means.values()), default=0)
     cluster = desk.table.cluster
     keep = cluster is None and any(each.d > 1 and not each.known and not each.halves for each in sums.values())
     again = cluster is None and any(each.halves for each in sums.values())
@@ -109,9 +122,7 @@ def moments(
         residuals = _residuals(bench, means, number, how, clustered=cluster is not None, keep=keep, again=again)
         for test in tests:
             if test.x in residuals and test.y in residuals:
-                rows = means[test.x].turned.rows
-                piece = next(each for each in bench.pieces(rows) if each.number == number)
-                codes = None if cluster is None else cluster if piece.index is None else cluster[piece.index]
+                codes = None if cluster is None else _of(cluster, means[test.x].turned.pieces[number])
                 sums[test.number].add(residuals[test.x], residuals[test.y], codes)
     found = {}
     for test in tests:
@@ -140,12 +151,7 @@ def _means(bench: Bench, bases: Sequence[BasisAsk], models: Sequence[MeanAsk], n
         rows = table.complete(basis.sample)
         mine = [i for i in sorted(needed) if models[i].basis == j and bench.has(models[i].response, basis.sample)]
         maps = bench.maps(basis.expansion, rows, tuple(models[i].response for i in mine), how)
-        p, extra, own = bench.widths(basis.expansion).all, maps.extra, maps.swept.own
-        turn = np.frombuffer(basis.turn, dtype="<f8").reshape(p, -1) if p else np.empty((0, 0))
-        swept = maps.swept.maps[:, extra : extra + p] @ turn
-        common = turn.copy()
-        common[: own - extra] -= swept[extra:]
-        turned = _Turned(basis, rows, maps, common, swept[:extra])
+        turned = _Turned(basis, rows, tuple(bench.pieces(rows)), maps)
         for i in mine:
             coefficients = np.frombuffer(models[i].coefficients, dtype="<f8").reshape(-1, len(models[i].units))
             shrink = np.frombuffer(models[i].shrink, dtype="<f8")
@@ -157,51 +163,60 @@ def _means(bench: Bench, bases: Sequence[BasisAsk], models: Sequence[MeanAsk], n
 def _residuals(
     bench: Bench, means: dict[int, _Mean], number: int, how: Smoothing, *, clustered: bool, keep: bool, again: bool
 ) -> dict[int, Residuals]:
-    """Residuals and leverages of every mean in one piece of the rows."""
+    """Residuals of every mean in one piece of the rows."""
     found: dict[int, Residuals] = {}
-    shared: dict[int, tuple[Floats, Floats, Floats]] = {}
-    for i, mean in means.items():
-        rows = mean.turned.rows
-        piece = next((each for each in bench.pieces(rows) if each.number == number), None)
-        if piece is None:
+    for turned, group in groupby(means.items(), key=lambda item: item[1].turned):
+        if number >= len(turned.pieces):
             continue
-        key = (rows.key, number, mean.turned.basis, mean.response, mean.coefficients.tobytes(), how)
-        if key in bench.kept and again:  # fourth moments follow products, of the same residuals
-            found[i] = Residuals(bench.kept[key][:, 1:], bench.kept[key][:, 0], bench.kept[key][:, :0], mean.units)
-            continue
-        if id(mean.turned) not in shared:
-            own, turned = _turn(bench, mean.turned, piece, how)
-            shared[id(mean.turned)] = own, turned, turned**2
-            if clustered:
-                mean.turned.by_cluster.append(_cluster_sums(bench, own, turned, piece))
-        own, turned, squared = shared[id(mean.turned)]
-        response = bench.responses(mean.response, rows, piece, features=how.features)
-        fitted = mean.centre + own @ mean.own + turned @ mean.coefficients
-        leverage = mean.turned.maps.swept.leverage(own) + squared @ mean.shrink
-        found[i] = Residuals(np.ldexp(response - fitted, -np.array(mean.units)), leverage, fitted, mean.units)
-        if keep:
-            bench.keep(key, np.column_stack([leverage, found[i].values]))
+        new: dict[int, _Mean] = {}
+        for i, mean in group:
+            kept = bench.kept.get(mean.key(number, how)) if again else None  # fourth moments follow products, of the same residuals
+            if kept is None:
+                new[i] = mean
+            else:
+                found[i] = Residuals(kept[:, 1:], kept[:, 0], kept[:, :0], mean.units)
+        if new:
+            found |= dict(zip(new, _left(bench, turned, tuple(new.values()), number, how, clustered=clustered), strict=True))
+        for i, mean in new.items() if keep else ():
+            bench.keep(mean.key(number, how), np.column_stack([found[i].roots, found[i].values]))
     return found
+
+
+def _left(bench: Bench, turned: _Turned, means: Sequence[_Mean], number: int, how: Smoothing, *, clustered: bool) -> Iterator[Residuals]:
+    """What means on the same turned columns leave of their responses."""
+    piece, swept = turned.pieces[number], turned.maps.swept
+    own, columns = _turn(bench, turned, piece, how)
+    if clustered:
+        turned.by_cluster.append(_cluster_sums(bench, own, columns, piece))
+    fitted = own @ np.concatenate([mean.own for mean in means], axis=1)
+    fitted += columns @ np.concatenate([mean.coefficients for mean in means], axis=1)
+    fitted += np.concatenate([mean.centre for mean in means])
+    np.multiply(columns, columns, out=columns)
+    leverage = columns @ np.stack([mean.shrink for mean in means], axis=1)
+    roots, at = fourth_root(leverage + swept.leverage(own)[:, None]), 0
+    for i, mean in enumerate(means):
+        own_fitted, at = fitted[:, at : at + len(mean.units)], at + len(mean.units)
+        response = bench.responses(mean.response, turned.rows, piece, features=how.features)
+        yield Residuals(np.ldexp(response - own_fitted, -np.array(mean.units)), roots[:, i], own_fitted, mean.units)
 
 
 def _turn(bench: Bench, turned: _Turned, piece: Piece, how: Smoothing) -> tuple[Floats, Floats]:
     """Own columns about their means, and turned columns without what own ones make of them."""
-    expansion, rows, maps = turned.basis.expansion, turned.rows, turned.maps
-    columns, extra = bench.columns(expansion, rows, piece), maps.extra
-    means, p = maps.swept.means, columns.shape[1]
-    own = np.concatenate([bench.extras(expansion, rows, piece, how), columns[:, : maps.swept.own - extra]], axis=1)
-    own = own - means[: maps.swept.own]
-    found = columns @ turned.common
-    found -= means[extra : extra + p] @ turned.common
-    if extra:
-        found -= own[:, :extra] @ turned.extra
-    return own, found
+    expansion, rows, swept = turned.basis.expansion, turned.rows, turned.maps.swept
+    columns = bench.columns(expansion, rows, piece)
+    whole = np.concatenate([bench.extras(expansion, rows, piece, how), columns], axis=1)
+    whole -= swept.means[: whole.shape[1]]
+    return whole[:, : swept.own], whole @ turned.turn(columns.shape[1])
+
+
+def _of(cluster: NDArray[np.intp], piece: Piece) -> NDArray[np.intp]:
+    return cluster if piece.index is None else cluster[piece.index]
 
 
 def _cluster_sums(bench: Bench, own: Floats, turned: Floats, piece: Piece) -> tuple[Floats, Floats]:
     cluster = bench.desk.table.cluster
     assert cluster is not None
-    codes, size = cluster if piece.index is None else cluster[piece.index], int(cluster.max(initial=-1)) + 1
+    codes, size = _of(cluster, piece), int(cluster.max(initial=-1)) + 1
     sums = np.zeros((size, 1 + own.shape[1])), np.zeros((size, turned.shape[1]))
     np.add.at(sums[0], codes, np.column_stack([np.ones(len(own)), own]))
     np.add.at(sums[1], codes, turned)

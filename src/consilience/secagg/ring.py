@@ -27,6 +27,7 @@ What else was considered:
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -122,6 +123,23 @@ class RingVector:
             raise RingShapeError(f"Ring numbers take {WORD_BYTES} bytes each; got {len(data)} bytes, which is no multiple of it.")
         # bytes() copies only what could still be changed, such as a bytearray
         return cls(np.frombuffer(bytes(data), LIMB).reshape(-1, 2))
+
+    @classmethod
+    def random(cls, where: npt.NDArray[np.bool_]) -> RingVector:
+        """Random numbers of the whole ring, each as likely as every other: what they are added to says nothing any more.
+
+        Parameters
+        ----------
+        where : ndarray of bool
+            True for a random number, False for zero.
+
+        Returns
+        -------
+        RingVector
+        """
+        words = np.zeros((len(where), 2), LIMB)
+        words[where] = np.frombuffer(secrets.token_bytes(WORD_BYTES * int(where.sum())), LIMB).reshape(-1, 2)
+        return cls(words)
 
     def to_bytes(self) -> bytes:
         """The vector as it travels.

@@ -17,7 +17,7 @@ from cryptography.x509.oid import NameOID
 from consilience.secagg.context import sha256
 from consilience.service.errors import ConfigurationError
 
-__all__ = ["certificate_digest", "client_context", "is_self_signed", "self_signed", "write_private"]
+__all__ = ["certificate_digest", "client_context", "hosts_named", "is_self_signed", "life_of", "self_signed", "untrusted", "write_private"]
 
 
 CERTIFICATE_DAYS = 397
@@ -80,6 +80,39 @@ def is_self_signed(pem: str) -> bool:
     """True if the first certificate names itself as its issuer."""
     certificate = _first(pem)
     return certificate.issuer == certificate.subject
+
+
+def life_of(pem: str) -> tuple[datetime, datetime]:
+    """From when to when the first certificate is valid.
+
+    >>> begin, end = life_of(self_signed(["localhost"], days=30)[0])
+    >>> (end - begin).days
+    30
+    """
+    certificate = _first(pem)
+    return certificate.not_valid_before_utc, certificate.not_valid_after_utc
+
+
+def hosts_named(pem: str) -> list[str]:
+    """The host names and addresses that the first certificate is for.
+
+    >>> hosts_named(self_signed(["localhost", "127.0.0.1"])[0])
+    ['localhost', '127.0.0.1']
+    """
+    try:
+        names = _first(pem).extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except x509.ExtensionNotFound:
+        return []
+    return [str(name.value) for name in names if isinstance(name, x509.DNSName | x509.IPAddress)]
+
+
+def untrusted(error: BaseException | None) -> str:
+    """Why a certificate was not trusted, if that is what an error comes from; else the empty string."""
+    while error is not None:
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return error.verify_message or "it is not trusted"
+        error = error.__cause__ or error.__context__
+    return ""
 
 
 def client_context(*trusted: str, system: bool = True) -> ssl.SSLContext:

@@ -26,7 +26,7 @@ from consilience.service.server.app import busy_words, status_of
 from consilience.service.server.openid.settings import CALLBACK, provider_of
 from consilience.service.server.services import RETRY_SECONDS, Services
 from consilience.web.live import Streams
-from consilience.web.pages.result import result_routes
+from consilience.web.pages.result import Desk, result_routes
 from consilience.web.pages.server import (
     account,
     audit,
@@ -64,7 +64,7 @@ def with_pages(app: FastAPI) -> FastAPI:
     services = app.state.services
     assert isinstance(services, Services)
     pages = Starlette(
-        routes=_routes(), exception_handlers={HTTPException: _missing, ConsilienceError: _refused, OperationalError: _not_now}
+        routes=_routes(services), exception_handlers={HTTPException: _missing, ConsilienceError: _refused, OperationalError: _not_now}
     )
     secure = services.config.public_url.startswith("https://")
     # A cookie belongs to a host and not to a port, so the name says which server it is of. The prefix makes browsers refuse one that was
@@ -109,7 +109,7 @@ class _Fork:
             await self._app(scope, receive, send)
 
 
-def _routes() -> list[BaseRoute]:
+def _routes(services: Services) -> list[BaseRoute]:
     def page(path: str, show: object, do: object = None) -> list[BaseRoute]:
         found: list[BaseRoute] = [Route(path, show, methods=["GET"])] if show else []  # type: ignore[arg-type]
         return found + ([Route(path, do, methods=["POST"])] if do else [])  # type: ignore[arg-type]
@@ -158,7 +158,7 @@ def _routes() -> list[BaseRoute]:
         *page(f"{_ONE}/audit", audit.audit_log),
         *page(f"{_ONE}/records", records.records),
         *page(f"{_ONE}/archive.zip", records.archive),
-        *result_routes(f"{_ONE}/result", result.load),
+        *result_routes(f"{_ONE}/result", result.load, desk=Desk(again=partial(result.decide_again, services))),
     ]
 
 

@@ -14,7 +14,7 @@ from scipy import special
 
 import consilience as cs
 from consilience.citest.question import Question
-from consilience.citest.rounding import LEAST_ALONE, ToldP
+from consilience.citest.rounding import LEAST_ALONE, TERM, ToldP, told_statistic
 from consilience.federation.transport import LocalTransport
 from consilience.protocol.local_tests import LocalTests
 from consilience.protocol.messages import Announced
@@ -141,4 +141,32 @@ def test_over_a_network_every_site_rounds_its_p_value_whatever_the_server_says_o
     (found,) = transport.ask(LocalTests((Question("A", "B"),), terms.ordinal, terms.ridge), [Announced(("A", "B"), 2, rows)])
     p = math.exp(-0.5 * found)
     assert 0.0 < p < 1.0, "it is one site's, and no other's"
-    assert p == pytest.approx(float(f"{p:.3g}"), rel=1e-12)
+    assert found == told_statistic(math.log(p)), "three digits, and no more, whatever is done to it"
+
+
+def pairs(total: float, closely: float) -> int:
+    """The attack: how many pairs of p-values of three digits, down to 1e-3, add up to a sum of -2 log p."""
+    terms = [-2.0 * math.log(float(f"{digits}e{exponent}")) for digits in range(100, 1000) for exponent in (-3, -4, -5)]
+    terms = np.sort([0.0, *terms])
+    last = np.searchsorted(terms, total - terms + closely, side="right")
+    return int(((last - np.searchsorted(terms, total - terms - closely)).sum() + 1) // 2)
+
+
+def test_a_sum_over_two_sites_does_not_say_which_p_values_they_had() -> None:
+    """With all digits it does: exp(-S/2) is a product of two numbers of three digits, and few have the same one."""
+    rng = np.random.default_rng(3)
+    exact, told = list[int](), list[int]()
+    for p, q in rng.uniform(0.01, 1.0, (20, 2)):
+        rounded = [ToldP.of(math.log(one)).p_value for one in (p, q)]
+        exact.append(pairs(-2.0 * sum(map(math.log, rounded)), 1e-9))
+        told.append(pairs(sum(told_statistic(math.log(one)) for one in (p, q)), TERM))
+    assert np.median(exact) <= 12
+    assert min(exact) <= 4
+    assert min(told) > 100
+
+
+@pytest.mark.parametrize("digits", [100, 101, 499, 500, 997, 998, 999])
+def test_one_term_alone_is_the_p_value_of_three_digits(digits: int) -> None:
+    for exponent in range(-12, -2):
+        p = max(float(f"{digits}e{exponent}"), LEAST_ALONE)
+        assert ToldP.of(-0.5 * told_statistic(math.log(p))).p_value == p

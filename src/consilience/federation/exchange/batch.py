@@ -38,6 +38,7 @@ from consilience.federation.exchange.likelihood import (
     result,
     settled,
     sketch,
+    too_steep,
 )
 from consilience.federation.exchange.refined import Refinement, worn
 from consilience.federation.exchange.sizes import Sizer, slopes_of
@@ -303,7 +304,7 @@ class _Batch:
             totals = request.read((yield self._asked(request)), sums.schema)
             for (model, newton), total in zip(list(self.open.items()), totals, strict=True):
                 shape = self.sketches[model]
-                if not effects.common and model not in sums.freedom and not total.infeasible:
+                if not effects.common and model not in sums.freedom and not (total.infeasible or total.withheld):
                     sums.freedom[model] = freedom(total.info, self._slopes(model))
                 newton.tell(total)
                 sums.starts[model] = newton.beta
@@ -404,7 +405,10 @@ class _Batch:
         reason = self._refusal(test, restricted, full)
         if reason:
             return silent(response, predictor, reason)
-        df, fits = self._degrees(restricted, full, predictor), self.sums.fits
+        fits = self.sums.fits
+        if fits[restricted].withheld or fits[full].withheld:
+            return silent(response, predictor, too_steep(response))
+        df = self._degrees(restricted, full, predictor)
         if df == 0:
             return silent(response, predictor, no_information(question, response))
         law = self._law(test, full)

@@ -37,6 +37,7 @@ __all__ = [
     "result",
     "settled",
     "sketch",
+    "too_steep",
 ]
 
 ASIDE = 2.0**-7
@@ -278,6 +279,14 @@ def no_information(question: Question, response: str) -> str:
     predictor = question.y if response == question.x else question.x
     given = f" once {', '.join(question.given)} is known" if question.given else ""
     return f"{predictor} does not vary{given} at any site where {response} varies"
+
+
+def too_steep(response: str) -> str:
+    """Why there is no maximum where sites have a rule on what they tell."""
+    return (
+        f"the model of {response} is so steep at some site that its sums would be about fewer of the site's rows than may be told "
+        f"(min_cell), as where levels of {response} are a function of the other variables"
+    )
 
 
 class Reference(NamedTuple):

@@ -64,7 +64,7 @@ def residual_batch(questions: Sequence[Question], sums: Sums, progress: Progress
                     progress(len(results) + len(steps.answered()), len(questions))
             results += steps.results()
         finally:
-            sums.finished |= steps.answered()
+            sums.finished |= {test.question: steps.result(test) for test in steps.answered()}
     if progress is not None:
         progress(len(results), len(questions))
     return results
@@ -91,6 +91,7 @@ class _Residuals:
     sums: Sums
     tests: list[_Test] = field(default_factory=list)
     rounds: int = 0
+    told: dict[Question, CIResult] = field(default_factory=dict)
 
     def run(self) -> Rounds:
         """The rounds, in order."""
@@ -314,11 +315,17 @@ class _Residuals:
 
     def results(self) -> list[CIResult]:
         """The results, in the order of the questions."""
-        return [self._result(test) for test in self.tests]
+        return [self.result(test) for test in self.tests]
 
-    def answered(self) -> dict[Question, CIResult]:
-        """The results that are there: of tests with all their sums, and of those for which none will be asked."""
-        return {test.question: self._result(test) for test in self.tests if self._is_answered(test)}
+    def result(self, test: _Test) -> CIResult:
+        """The result of an answered test, made once."""
+        if test.question not in self.told:
+            self.told[test.question] = self._result(test)
+        return self.told[test.question]
+
+    def answered(self) -> list[_Test]:
+        """Tests with all their sums, and those for which none will be asked."""
+        return [test for test in self.tests if self._is_answered(test)]
 
     def _is_answered(self, test: _Test) -> bool:
         found = self.sums.residual

@@ -20,6 +20,7 @@ from consilience.errors import ConsilienceError
 from consilience.federation.site.ledger import Ledger
 from consilience.federation.site.own_tests import desk_for
 from consilience.glm.kernel import Floats
+from consilience.glm.layout import is_silent
 from consilience.protocol import framing
 from consilience.protocol.catalogue import AnyRequest
 from consilience.protocol.desk import Desk
@@ -32,6 +33,7 @@ from consilience.protocol.units import misfit
 from consilience.secagg import (
     Binding,
     Identity,
+    RingVector,
     Roster,
     RoundBook,
     RunKey,
@@ -211,7 +213,8 @@ class SiteHalf:
         if self._desk is None:
             answering = self.shielded.table if census is None else apply(self.shielded, census, self.fingerprint)
             # over a network always: how many sites are able to do a test, the server counts, and nobody can check it
-            self._desk = desk_for(answering, rounds_own=self.terms.network or self.terms.disclosure.rounds_alone)
+            rounds = self.terms.network or self.terms.disclosure.rounds_alone
+            self._desk = desk_for(answering, rounds_own=rounds, fewest=self.min_cell)
         self._run = _Run(run, present, roster, secrets, RoundBook(run))
         self._guard.new_run(present, self._desk.table, census)
         self._state.moves(KeySet)
@@ -318,9 +321,14 @@ class SiteHalf:
         return vector
 
     def _hide(self, vector: Floats, run: _Run, request: RoundRequest) -> bytes | Floats:
+        unsaid = is_silent(vector)
+        if unsaid.any():
+            vector = np.where(unsaid, 0.0, vector)
         if not self.terms.masking:
             return vector
         ring = encode(vector, terms=len(run.members))
+        if unsaid.any():  # zeros would leave the sum of the others, who may be one
+            ring += RingVector.random(unsaid)
         if run.roster is None:
             return ring.to_bytes()
         asked = sha256(framing.encode(request)).digest()  # sites that were asked different things do not share masks

@@ -16,8 +16,10 @@ from consilience.protocol.desk import Desk, Smoothing
 __all__ = ["desk_for"]
 
 
-def desk_for(table: Table, *, rounds_own: bool = False) -> Desk:
+def desk_for(table: Table, *, rounds_own: bool = False, fewest: int = 1) -> Desk:
     """A site's desk over its encoded table. ``rounds_own``: a sum of p-values may turn out to be this site's own.
+
+    ``fewest`` is for sums that leave the site. Of its own tests only p-values do, and no rule ends the fits behind them.
 
     >>> import polars as pl
     >>> from consilience.data.schema import Schema
@@ -38,4 +40,4 @@ def desk_for(table: Table, *, rounds_own: bool = False) -> Desk:
         known = ResidualSums(dict(coded.knots), dict(coded.scores))
         return drive(residual_batch(questions, Sums(table.schema, options, residual=known)), desk_for(table).answer)
 
-    return Desk(table, own_tests, own_residuals, rounds_own=rounds_own)
+    return Desk(table, own_tests, own_residuals, rounds_own=rounds_own, fewest=fewest)

@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import msgspec
 
 from consilience.protocol.handshake import join_context
 from consilience.secagg.identity import fingerprint_of, fingerprint_text, read_fingerprint
 from consilience.service.agent.fetching import bounded, get_json, message_of
 from consilience.service.agent.home import Home, Joined, StudyFolder
 from consilience.service.agent.result import NOT_AGREED, keep_result
+from consilience.service.agent.succeeding import distrust, successor
 from consilience.service.errors import ChangedIdentityError, ConfigurationError, InvitationError, ResultError, UnreachableError
 from consilience.service.invitation import Invitation
-from consilience.service.tls import client_context
+from consilience.service.tls import client_context, untrusted
 from consilience.wording import printable
 
 __all__ = ["check_url", "context_of", "download", "fetch_study", "join"]
@@ -63,8 +65,8 @@ def join(home: Home, invitation: Invitation, *, ca: str = "", insecure: bool = F
     """
     url, identity = check_url(invitation.url, insecure=insecure), home.identity()
     home.check(invitation)  # before it is used up
-    context = context_of(invitation, ca)
-    with httpx.Client(verify=context, timeout=SECONDS) as client:
+    invitation = _current(url, invitation, ca)
+    with httpx.Client(verify=context_of(invitation, ca), timeout=SECONDS) as client:
         # the server must say who it is before it is shown the secret; that it can also prove it is checked on every connection
         told = get_json(client, f"{url}/health")
         _check_server(told, invitation)
@@ -83,6 +85,21 @@ def join(home: Home, invitation: Invitation, *, ca: str = "", insecure: bool = F
     if reply.status_code != 200:
         raise InvitationError(f"The server does not take the invitation: {message_of(reply.status_code, said)}")
     return home.enter(invitation)
+
+
+def _current(url: str, invitation: Invitation, ca: str) -> Invitation:
+    """The invitation, with the certificate that the server has now if its identity vouches for that."""
+    try:
+        with httpx.Client(verify=context_of(invitation, ca), timeout=SECONDS) as client:
+            client.head(f"{url}/health")
+    except httpx.HTTPError as error:
+        reason = untrusted(error)
+        if reason:
+            found = successor(url, invitation.certificate, invitation.server)
+            if not found:
+                raise ChangedIdentityError(distrust(url, reason)) from None
+            return msgspec.structs.replace(invitation, certificate=found)
+    return invitation
 
 
 def _check_server(told: Any, invitation: Invitation) -> None:

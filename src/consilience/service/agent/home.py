@@ -146,6 +146,10 @@ class StudyFolder:
         except (OSError, msgspec.DecodeError) as error:
             raise ConfigurationError(f"{str(self.path / 'study.json')!r} cannot be read: {error}. Join the study again.") from None
 
+    def trust(self, certificate: str) -> None:
+        """The server has another certificate, for which its identity vouches."""
+        write_private(self.path / "study.json", msgspec.json.encode(msgspec.structs.replace(self.joined, certificate=certificate)))
+
     @property
     def contract(self) -> Contract | None:
         """What the site's owner has consented to, if so."""

@@ -49,6 +49,7 @@ from consilience.secagg.identity import PUBLIC_BYTES, SIGNATURE_BYTES, fingerpri
 from consilience.service.agent.entry import check_url, context_of
 from consilience.service.agent.home import Joined
 from consilience.service.agent.site import Site
+from consilience.service.agent.succeeding import distrust, successor
 from consilience.service.config import AgentConfig
 from consilience.service.errors import ChangedIdentityError, UnreachableError
 from consilience.service.receiving import next_message
@@ -74,7 +75,8 @@ class Outcome:
 
 
 class Agent:
-    """A site's connection to its study. ``say`` is told in words what happens; ``jitter`` draws from [0, 1).
+    """A site's connection to its study. ``say`` is told in words what happens; ``jitter`` draws from [0, 1); ``keep`` is given a
+    certificate that takes the place of the invitation's.
 
     Whoever cancels :meth:`run` because the site's owner leaves the study sets ``leaving`` before: the server is then told so. ``awaited``
     says whom the study waits for, in words; it is empty before that was told, and while there is no connection.
@@ -87,7 +89,9 @@ class Agent:
         config: AgentConfig,
         say: Callable[[str], None],
         jitter: Callable[[], float] = random.random,
+        keep: Callable[[str], None] = lambda _: None,
     ) -> None:
+        self._keep = keep
         self._joined, self._identity, self._config, self._say, self._jitter = joined, identity, config, say, jitter
         url = check_url(joined.url, insecure=config.insecure)
         self._uri = f"ws{url.removeprefix('http')}/api/v1/studies/{joined.study}/site"
@@ -111,10 +115,8 @@ class Agent:
                             await socket.close(LEFT)
                         raise
             except ssl.SSLCertVerificationError as error:
-                raise ChangedIdentityError(
-                    f"The certificate of {self._joined.url} is not one that this site trusts: {error.verify_message}. "
-                    f"If the server has a new one, its owner can tell."
-                ) from None
+                await self._trust_successor(error)
+                continue  # at once; each successor is newer than the one before, so this has an end
             except ConnectionClosed as error:
                 code = error.rcvd.code if error.rcvd else 1006
                 reason = error.rcvd.reason if error.rcvd else "without a word"
@@ -141,11 +143,27 @@ class Agent:
 
     async def token(self) -> str:
         """Connect once, for a token alone."""
-        async with self._connect() as socket:
-            state = SiteState()
-            await self._open(socket, state)
-            state.moves(Welcome)
-            return await self._token(socket, state)
+        while True:
+            try:
+                async with self._connect() as socket:
+                    state = SiteState()
+                    await self._open(socket, state)
+                    state.moves(Welcome)
+                    return await self._token(socket, state)
+            except ssl.SSLCertVerificationError as error:
+                await self._trust_successor(error)
+
+    async def _trust_successor(self, error: ssl.SSLCertVerificationError) -> None:
+        """Trust the server's new certificate from now on, if its identity vouches for it; else an error."""
+        joined = self._joined
+        url = check_url(joined.url, insecure=self._config.insecure)
+        found = await asyncio.to_thread(successor, url, joined.certificate, joined.server_key)
+        if not found:
+            raise ChangedIdentityError(distrust(joined.url, error.verify_message)) from None
+        self._keep(found)
+        self._joined = msgspec.structs.replace(joined, certificate=found)
+        self._context = context_of(self._joined, self._config.ca)
+        self._say("the server has a new certificate, signed by the identity that this site has pinned; it is trusted from now on")
 
     def _connect(self) -> connect:
         heartbeat = self._config.heartbeat_seconds

@@ -20,6 +20,7 @@ from consilience.protocol.handshake import propose
 from consilience.secagg import Identity
 from consilience.service.config import ServerConfig
 from consilience.service.errors import LifeCycleError, LoginError, RateLimitError, TokenError
+from consilience.service.server.expiry import Expiry
 from consilience.service.server.guardrail import Guardrail
 from consilience.service.server.hub import Hub
 from consilience.service.server.limits import RateLimit
@@ -55,6 +56,7 @@ MOST_MISFITS = 5
 ACCOUNT_FACTOR = 10
 """So many times as many failed logins are allowed for an account from anywhere as from one address. A limit per address alone lets many
 addresses guess one password; the same limit per account would let anybody lock its owner out."""
+REMIND_SECONDS = 86400.0
 _log = logging.getLogger("consilience.server")
 DESCRIPTION = """
 Federated causal discovery: studies, their sites, their runs and their results.
@@ -112,6 +114,7 @@ def create_app(
         clock,
         certificate if certificate and is_self_signed(certificate) else "",
         Pulse(store.database.check),
+        Expiry(certificate),
     )
 
     @asynccontextmanager
@@ -119,7 +122,9 @@ def create_app(
         loop = asyncio.get_running_loop()
         bell.bind(loop)
         runner.bind(loop)  # the bell first: studies that go on ring it
+        reminding = asyncio.create_task(_remind(services))
         yield
+        reminding.cancel()
         # in a thread: closing waits for runs, and runs wait for this loop
         await asyncio.to_thread(runner.close)
         services.pulse.close()
@@ -150,6 +155,14 @@ def create_app(
     # outermost: nothing of the application sees a request before its length is known to be bounded
     app.add_middleware(Guardrail, most=config.max_body_bytes)
     return app
+
+
+async def _remind(services: Services) -> None:
+    """Of a certificate that ends soon, at the start and every day."""
+    while True:
+        if words := services.expiry.warning(time.time()):
+            _log.warning(words)
+        await asyncio.sleep(REMIND_SECONDS)
 
 
 def status_of(error: Exception) -> int:

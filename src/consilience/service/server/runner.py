@@ -60,6 +60,8 @@ KEEPING_SECONDS = 3.0
 LIMITS = Limits(seconds=10800.0, memory=2048)
 Next = Callable[[], None]
 """What follows a step of a run: it is called when the step is over, and has somebody else go on."""
+CLOSING_SECONDS = 2.0
+"""For runs to end when the server stops. One that computes for longer is left where it is: all that it rests on is on disk."""
 T = TypeVar("T")
 _log = logging.getLogger("consilience.server")
 
@@ -255,6 +257,7 @@ class Runner:
         # time, and the loop must answer heartbeats meanwhile. Graphs are sought in other processes: what looks for them holds Python's lock
         # for long, and cannot be ended in the middle.
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="run")
+        self._leading: set[threading.Thread] = set()
         self._links: dict[str, SocketLinks] = {}
         self._asked: dict[str, Pace] = {}
         self._asking: dict[str, Asking] = {}
@@ -280,8 +283,16 @@ class Runner:
         for links in list(self._links.values()):
             links.interrupt(RunInterruptedError("The server stops."))
         self.searching.close()
-        self._threads.shutdown(wait=True, cancel_futures=True)
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        end = time.monotonic() + CLOSING_SECONDS
+        for thread in list(self._leading):
+            thread.join(max(0.0, end - time.monotonic()))
         self._keeping.close()
+
+    @property
+    def computing(self) -> bool:
+        """True if a run is still under way, also after :meth:`close` has stopped waiting for it."""
+        return bool(self._leading)
 
     @property
     def active(self) -> int:
@@ -397,7 +408,8 @@ class Runner:
 
     def _lead(self, study: str, links: SocketLinks, step: Callable[[], Next | None]) -> None:
         """One step of a run, and what comes of it: the next step, elsewhere, or the end of the run."""
-        after = None
+        after, thread = None, threading.current_thread()
+        self._leading.add(thread)
         try:
             # Two patient steps and not one: a failure that cannot be written down is tried again as a failure, not by running once more.
             problem, after = self._patiently(study, lambda: self._attempt(study, step))
@@ -411,6 +423,7 @@ class Runner:
             after()  # whoever ends the run in this moment has left word in its links, which the next step looks at first
         else:
             self._forget(study, links)
+        self._leading.discard(thread)
 
     def _forget(self, study: str, links: SocketLinks) -> None:
         """A run is over, or never began. Another one of the same study may have begun meanwhile, which stays."""

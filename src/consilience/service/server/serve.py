@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from asyncio.sslproto import SSLProtocol
 from collections.abc import Callable
 from contextlib import suppress
@@ -34,7 +35,7 @@ GOODBYE_SECONDS = 1.0
 REQUEST_SECONDS = 30.0
 """A megabyte, the longest body by default, in 30 seconds is 35 kB/s: a slow line manages that. uvicorn bounds idle connections in time, and
 not a request under way."""
-SHUTDOWN_SECONDS = 5
+SHUTDOWN_SECONDS = 3
 """For requests under way when the server stops; runs are interrupted and need none of it."""
 HANDSHAKE_SECONDS = 10.0
 """For TLS: two round trips, with room for a line that is slow and a server that is busy."""
@@ -117,7 +118,12 @@ def serve(config: ServerConfig, identity: Identity, dress: Callable[[FastAPI], F
     with lock_folder(Path(config.home)):
         app = dress(create_app(config, identity))
         settle()
-        _run(config, app)
+        try:
+            _run(config, app)
+        finally:
+            if app.state.services.runner.computing:  # the interpreter would wait for it, and nothing that it does is needed
+                logging.shutdown()
+                os._exit(0)
 
 
 def _run(config: ServerConfig, app: FastAPI) -> None:

@@ -12,6 +12,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from consilience.secagg import Identity
 from consilience.service.config import ServerConfig
 from consilience.service.errors import TokenError
+from consilience.service.server.expiry import Expiry
 from consilience.service.server.hub import Hub
 from consilience.service.server.limits import RateLimit
 from consilience.service.server.metrics import Metrics
@@ -70,6 +71,7 @@ class Services:
     clock: Callable[[], float]
     certificate: str
     pulse: Pulse
+    expiry: Expiry
 
 
 async def parts(request: Request) -> Services:

@@ -45,7 +45,7 @@ class ServerView:
         return found
 
     async def _take_token(self) -> None:
-        agent = Agent(self._folder.joined, self._identity, self._config, lambda _: None)
+        agent = Agent(self._folder.joined, self._identity, self._config, lambda _: None, keep=self._folder.trust)
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):
                 self.token = await agent.token()

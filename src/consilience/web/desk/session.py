@@ -105,7 +105,7 @@ class Session:
         self.seen = 0.0
         self.started = time.time()
         self._site = _AppSite(client, folder, lambda *_: False, tell=self._tell, decide=self._decide)
-        self._agent = Agent(folder.joined, client.identity, config, self._say)
+        self._agent = Agent(folder.joined, client.identity, config, self._say, keep=folder.trust)
         self._task: asyncio.Task[None] | None = None
         self._over = asyncio.Event()
 

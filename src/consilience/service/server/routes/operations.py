@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 from fastapi import APIRouter, HTTPException
 from fastapi.responses import JSONResponse, PlainTextResponse
 
+from consilience.protocol.succession import succession
 from consilience.protocol.version import VERSION
 from consilience.secagg import fingerprint_text
+from consilience.service.server.models import Problem
 from consilience.service.server.services import RETRY_SECONDS, Parts
 
 __all__ = ["router"]
@@ -21,7 +25,18 @@ async def health(services: Parts) -> JSONResponse:
     problem = await services.pulse.problem()
     told = {"status": "degraded", "reason": problem} if problem else {"status": "ok"}
     told |= {"protocol": str(VERSION), "fingerprint": fingerprint_text(services.identity.fingerprint)}
+    told |= {"certificate_ends": services.expiry.day} if services.expiry.day else {}
+    told |= {"warning": words} if (words := services.expiry.warning(time.time())) else {}
     return JSONResponse(told, 503 if problem else 200, {"Retry-After": RETRY_SECONDS} if problem else None)
+
+
+@router.get("/api/v1/certificate", summary="The server's certificate", responses={404: {"model": Problem}})
+def certificate(services: Parts) -> dict[str, str]:
+    """A certificate of the server's own making, signed by its identity: sites whose invitation has an older one go on by it."""
+    if not services.certificate:
+        raise HTTPException(404, "This server has no certificate of its own making: sites trust the authority that has made it.")
+    said = succession(services.identity, services.certificate)
+    return {"certificate": said.certificate, "signature": said.signature}
 
 
 @router.get("/metrics", summary="Counters", response_class=PlainTextResponse)

@@ -13,7 +13,8 @@
 Who may see a result is the mounting app's affair: it is asked with every request.
 """
 
+from consilience.web.pages.result.prepared import Desk
 from consilience.web.pages.result.routes import result_routes
 from consilience.web.pages.result.source import ResultSource
 
-__all__ = ["ResultSource", "result_routes"]
+__all__ = ["Desk", "ResultSource", "result_routes"]

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -25,7 +25,7 @@ from consilience.web.pages.result.choice import Choice, choose
 from consilience.web.pages.result.source import ResultSource
 from consilience.web.pages.result.view import View
 
-__all__ = ["FARTHEST", "Alpha", "Desk", "Prepared", "read_alpha"]
+__all__ = ["FARTHEST", "Again", "Alpha", "Desk", "Prepared", "here", "read_alpha"]
 
 KEPT = 24
 """Results that are kept, with those at other levels: some megabytes each."""
@@ -109,11 +109,24 @@ def read_alpha(text: str) -> Alpha:
     return Alpha(float(f"{value:.3g}"), text)
 
 
+Again: TypeAlias = Callable[[ResultSource, Discovery, float, float], Discovery]
+"""Decides a result at another level, in so many seconds at most."""
+
+
+def here(source: ResultSource, found: Discovery, alpha: float, seconds: float) -> Discovery:
+    """Decide again in this process: good enough for an app of one person."""
+    del source
+    again = found.redecide(alpha=alpha, time_limit=seconds)
+    give_back()  # a search takes hundreds of megabytes, and its result a few
+    return again
+
+
 @dataclass
 class Desk:
     """Where results lie that were asked for lately. One is enough for an app, whatever studies it has."""
 
     seconds: float = SECONDS
+    again: Again = here
     _kept: OrderedDict[tuple[str, float | None], Prepared] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _busy: threading.Lock = field(default_factory=threading.Lock)
@@ -123,7 +136,7 @@ class Desk:
         own = await self._one((source.version, None), lambda: _read(source))
         if alpha is None or alpha == own.found.alpha:
             return own
-        return await self._one((source.version, alpha), lambda: self._redecided(own, alpha))
+        return await self._one((source.version, alpha), lambda: self._redecided(source, own, alpha))
 
     async def _one(self, key: tuple[str, float | None], make: Callable[[], Prepared]) -> Prepared:
         if (kept := self._look(key)) is not None:
@@ -152,10 +165,9 @@ class Desk:
                 return self._kept[key]
         return None
 
-    def _redecided(self, own: Prepared, alpha: float) -> Prepared:
+    def _redecided(self, source: ResultSource, own: Prepared, alpha: float) -> Prepared:
         limit = own.found.settings.get("time_limit")
-        found = own.found.redecide(alpha=alpha, time_limit=min(self.seconds, limit or self.seconds))
-        give_back()  # a search takes hundreds of megabytes, and its result a few
+        found = self.again(source, own.found, alpha, min(self.seconds, limit or self.seconds))
         again = Prepared(found, own.found)
         again.__dict__["positions"] = own.positions  # the layout is the study's, and takes longest
         return _warmed(again)

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import json
+
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from consilience.iod.discovery import Discovery
+from consilience.service.errors import SearchError
+from consilience.service.server.services import Services
 from consilience.service.store import Principal, State
+from consilience.service.worker.messages import Problem, Redecide
 from consilience.web.pages.result import ResultSource
 from consilience.web.pages.server.visit import HOME, Visit, login_first
 from consilience.web.rendering import Link
 
-__all__ = ["load"]
+__all__ = ["decide_again", "load"]
+
+
+def decide_again(services: Services, source: ResultSource, found: Discovery, alpha: float, seconds: float) -> Discovery:
+    """A result at another level, found by a worker process: the server has other things to do."""
+    del found
+    told = services.runner.searching.decide_again(Redecide(source.document("result.json") or b"", alpha, seconds))
+    if isinstance(told, Problem):
+        raise SearchError(told.words)
+    return Discovery.from_dict(json.loads(told.result))
 
 
 async def load(request: Request) -> ResultSource:

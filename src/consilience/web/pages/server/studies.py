@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 from starlette.responses import Response
@@ -42,7 +43,8 @@ def _studies(visit: Visit) -> Response:
     creates = store.accounts.role_of(visit.owner) is AccountRole.OWNER
     shared = any(row.owner != visit.owner for row, *_ in rows)
     told = gone if deleted else ""
-    return visit.show("studies.html", "Studies", rows=rows, creates=creates, shared=shared, deleted=told, stays=STAYS)
+    ends = visit.services.expiry.warning(time.time())
+    return visit.show("studies.html", "Studies", rows=rows, creates=creates, shared=shared, deleted=told, stays=STAYS, ends=ends)
 
 
 def _new(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200, name: str = "", way: str = "form") -> Response:

@@ -1,0 +1,50 @@
+"""``consilience server`` beside its everyday: a new certificate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from consilience.cli.optional import need_service
+from consilience.cli.terminal import Terminal
+from consilience.service.errors import ConfigurationError
+
+__all__ = ["ConfigFile", "HomeOption", "renew_certificate"]
+
+ConfigFile = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.", envvar="CONSILIENCE_SERVER_CONFIG")]
+HomeOption = Annotated[str | None, typer.Option(help="Folder with the identity, the database and certificates.")]
+
+
+def renew_certificate(
+    config: ConfigFile = None,
+    home: HomeOption = None,
+    host_name: Annotated[
+        list[str] | None, typer.Option("--self-signed", help="Host name or address, if others than those of the old one. Repeatable.")
+    ] = None,
+) -> None:
+    """Make a new certificate in place of the one that init made. Start the server again; sites that have joined go on by themselves.
+
+    Example: consilience server renew-certificate
+    """
+    need_service()
+    from consilience.service.config import load_server  # noqa: PLC0415
+    from consilience.service.tls import hosts_named, life_of, self_signed, write_private  # noqa: PLC0415
+
+    settings = load_server(config, home=home)
+    file = Path(settings.home) / "tls.crt"
+    if settings.tls_cert and Path(settings.tls_cert).resolve() != file.resolve():
+        raise ConfigurationError(
+            f"This renews the certificate that init made, {str(file)!r}; the server's settings name {settings.tls_cert!r}. "
+            f"Renew that where it was made, and start the server again."
+        )
+    if not file.is_file():
+        raise ConfigurationError(f"There is no certificate {str(file)!r} to renew. init --self-signed makes one, for a new server.")
+    hosts = host_name or hosts_named(file.read_text(encoding="ascii"))
+    certificate, key = self_signed(hosts)
+    # the key first: a server that is started in between says that the two do not fit, and the command is run again
+    write_private(file.with_name("tls.key"), key.encode())
+    write_private(file, certificate.encode())
+    day = life_of(certificate)[1].date().isoformat()
+    Terminal().print(f"{file} for {', '.join(hosts)}, until {day}\nStart the server again to use it.", highlight=False, soft_wrap=True)

@@ -1,0 +1,162 @@
+"""How many rows a weighted sum over rows is about, and whether they are enough to be told.
+
+Score and information of a model are sums over all rows of a site, but rows do not count alike: a row whose probability is near 0 or 1 adds
+next to nothing to the information. Where slopes are steep the model is a step, and the sums are about the few rows beside it. The
+*effective number of rows* of weights v is (Σv)²/Σv² (Kish 1965): n where all are equal, k where k of them are and the others are zero.
+
+Of a probability p of every row (with w = p(1 - p), and r what was observed less p) a sum is told only if it is about enough rows by each of
+these weights (:func:`step_weights`):
+
+=========  ============================================================================================================
+w          the information, Σ w x xᵀ
+|r|        the score, Σ r x
+p, 1 - p   the score as well: Σ y x is known, so that Σ p x is
+p w        where p is 1 or 0, Σ p x is the sum over the rows beyond a step. Scores on both sides of few rows would be these rows:
+(1 - p) w  each side of a step must have enough rows next to it
+=========  ============================================================================================================
+
+Where x has an indicator of a level among its columns, the information has also Σ w x over the rows with the level. So there are *sets* of
+rows: all of them, and those with each level of a predictor. A sum over a set must be about ``fewest`` effective rows, or, where the set is
+small, about a third of its rows: rules on levels allow sets of ``fewest`` rows, and rows that count exactly alike are not to be had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilience.data.design import ModelSpec
+from consilience.data.table import Table
+
+__all__ = ["Crowd", "Crowds", "Weights", "step_weights"]
+
+Floats = NDArray[np.float64]
+EVERY = slice(None)
+SHARE = 1 / 3
+"""Of the rows of a small set, how many must count. In random studies with levels of five to fifteen rows fits that have a maximum stay
+above it nearly always; a step is about one or two rows, whatever the set."""
+SIDE = 1 / 4
+"""The same for one side of a step, which has fewer of them."""
+ROUNDING = 1e-3
+"""By how much a sum may be about fewer rows: a search over intercepts ends a little before the shares of levels are met exactly."""
+FAINT = 1e-8
+"""Where all rows on one side of a step have less of w together, the step is as good as complete. A fit of a number with few values, one of
+which predicts a level perfectly, ends above it."""
+MIDDLE = ((0.0475, 65), (0.16, 5))
+"""Where w is at least the first in so many times ``fewest`` rows, p is between 0.05 and 0.95 there (0.2 and 0.8), and all weights above are
+enough: no sum of :func:`step_weights` needs to be made."""
+
+
+class Weights(NamedTuple):
+    """With which weights rows count in something that is told: a row of ``values`` for each such thing, none above ``most``.
+
+    ``by_level``: sums over the rows with each level of a predictor are told, too. Those that are not may not be zero: where rounding leaves
+    nothing of w, the score is the sum over the rows beyond a step. ``rows`` are those of the kernel's rows that they are about;
+    ``having`` says which of them have a say at all (None: all), and ``share`` how many of these are enough where they are few.
+    """
+
+    values: Floats
+    most: float = 1.0
+    by_level: bool = False
+    rows: slice | NDArray[np.intp] = EVERY
+    having: Floats | None = None
+    share: float = SHARE
+
+    def scaled(self) -> Weights:
+        """The same with one as the largest of each."""
+        most = np.maximum(self.values.max(axis=1, keepdims=True, initial=0.0), np.finfo(float).tiny)
+        return self._replace(values=self.values / most, most=1.0)
+
+
+class Crowd:
+    """Sets of a site's rows, a column of zeros and ones for each, the first with all of them; and how many rows a sum must be about.
+
+    >>> crowd = Crowd(np.ones((100, 1)), 5)
+    >>> steep, even = np.exp(-10.0 * np.arange(100.0)), np.full(100, 0.2)
+    >>> crowd.is_enough([Weights(steep[None])]), crowd.is_enough([Weights(even[None])])
+    (False, True)
+    """
+
+    def __init__(self, sets: Floats, fewest: float) -> None:
+        self.sets, self.fewest = sets, fewest
+
+    def ordered(self, order: NDArray[np.intp]) -> Crowd:
+        """The same for a kernel that has its rows in another order."""
+        return Crowd(self.sets[order], self.fewest)
+
+    def is_enough(self, told: Iterable[Weights]) -> bool:
+        """True if every sum with these weights is about enough rows. What is zero in all rows of a set tells nothing."""
+        for values, most, by_level, rows, having, share in told:
+            sets = self.sets[rows] if by_level else self.sets[rows, :1]
+            sums = values @ sets
+            # Σv² ≤ max v · Σv: mostly that settles it, and no row is squared
+            if sums.min() >= self.fewest * most:
+                continue
+            sizes = sets.sum(axis=0) if having is None else having @ sets
+            needed = np.minimum(self.fewest, share * np.where(sizes > 0, sizes, sets.sum(axis=0))) * (1.0 - ROUNDING)
+            if (sums * sums < needed * ((values * values) @ sets)).any() or (not by_level and (sums == 0.0).any()):
+                return False
+        return True
+
+    def has_middle(self, *weights: Floats) -> bool:
+        """True if so many rows are in the middle of a step that nothing else needs to be looked at: w of all rows, in one piece or more."""
+        for least, many in MIDDLE:
+            wanted = many * self.fewest
+            if sum(map(len, weights)) >= wanted and sum(np.count_nonzero(w >= least) for w in weights) >= wanted:
+                return True
+        return False
+
+
+def step_weights(p: Floats, w: Floats, residual: Floats | None = None, rows: slice | NDArray[np.intp] = EVERY) -> Iterator[Weights]:
+    """All weights of steps, with a row of each argument for each step; none above one.
+
+    Without a ``residual`` only those of the information and of both sides: where the score is that of several steps together.
+    """
+    q = 1.0 - p
+    yield Weights(w, 0.25, rows=rows)
+    for side in (p, q):  # beyond the step by so much that rounding leaves nothing: which rows are next to it, w does not say any more
+        beyond = side > 0.5
+        if (beyond.any(axis=1) & ((w * beyond).sum(axis=1) < FAINT)).any():
+            yield Weights(np.zeros_like(w[:1]), rows=rows)
+    if residual is not None:
+        yield Weights(np.concatenate([np.abs(residual), p, q]), rows=rows)
+    yield Weights(np.concatenate([p * w, q * w]), 4 / 27, rows=rows, share=SIDE)
+
+
+class Crowds:
+    """The crowds of a site's models, each made once: samples and predictors that differ elsewhere may be the same sets of rows here.
+
+    >>> import polars as pl
+    >>> from consilience.data.schema import Schema
+    >>> schema = Schema({"A": "continuous", "B": "binary", "C": "binary"})
+    >>> table = Table(pl.DataFrame({"A": [0.1, 0.2, 0.3], "B": [0, 1, 1], "C": [0, 1, 0]}), schema, "muenster")
+    >>> Crowds(table, 5).of(ModelSpec("C", ("A", "B"), ("A", "B", "C"))).sets.sum(axis=0)
+    array([3., 1., 2.])
+    """
+
+    def __init__(self, table: Table, fewest: float) -> None:
+        self.table, self.fewest = table, fewest
+        self._known: dict[tuple[object, ...], Crowd] = {}
+
+    def of(self, model: ModelSpec) -> Crowd | None:
+        """The sets of rows of a model: all of them, and those with each level of each discrete predictor.
+
+        None where no rule is asked for, and where all predictors are discrete: rows of the same cell are then all alike, and what is told
+        is a function of how many rows each cell has.
+        """
+        codes = self.table.codes
+        discrete = tuple(name for name in model.predictors if name in codes)
+        if self.fewest <= 1 or len(discrete) == len(model.predictors):
+            return None
+        rows = self.table.complete(model.sample)
+        key = (rows.key, discrete)
+        if key not in self._known:
+            sets = [np.ones(rows.n)]
+            for name in discrete:
+                own = codes[name] if rows.index is None else codes[name][rows.index]
+                sets += [(own == level).astype(np.float64) for level in np.flatnonzero(np.bincount(own))]
+            self._known[key] = Crowd(np.stack(sets, axis=1), self.fewest)
+        return self._known[key]

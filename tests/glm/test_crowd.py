@@ -1,0 +1,136 @@
+"""Sums that are about few rows: for every model and every kind of site effects, at steep points and at others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from consilience.data.design import Design
+from consilience.glm.crowd import Crowd, Weights
+from consilience.glm.layout import WITHHELD, Family, Shape, SiteEffects, is_silent, n_parameters, pack, unpack
+from consilience.glm.logit import Logit
+from consilience.glm.site_effects import answer, make_kernel
+from consilience.glm.solver import MOST_WITHHELD, FitProblem, Newton, Total
+
+N, FEWEST = 120, 5
+FAMILIES = [Family.LOGIT, Family.MULTINOMIAL, Family.PROPORTIONAL, Family.GENERALIZED, Family.POISSON]
+EFFECTS = [effects for effects in SiteEffects if effects is not SiteEffects.RANDOM]
+MODELS = [(family, effects) for family in FAMILIES for effects in EFFECTS] + [
+    (family, SiteEffects.RANDOM) for family in (Family.LOGIT, Family.MULTINOMIAL, Family.PROPORTIONAL)
+]
+ALL = Crowd(np.ones((N, 1)), FEWEST)
+
+
+def site(family: Family, effects: SiteEffects, crowd: Crowd | None, slope: float) -> Total:
+    """A site's answer at a slope of X; rows are in no order of it."""
+    rng = np.random.default_rng(4)
+    x, other = rng.normal(size=(2, N))
+    levels = {Family.LOGIT: 2, Family.POISSON: 0}.get(family, 3)
+    latent = 0.8 * x + rng.logistic(size=N)
+    y = rng.poisson(np.exp(1.0 + 0.3 * x)) if family is Family.POISSON else np.digitize(latent, [0.0, 1.0][: levels - 1])
+    shape = Shape(family, 2, levels)
+    columns = np.column_stack([x, other])
+    design = Design(columns if effects.common else columns - columns.mean(axis=0), y.astype(float if levels == 0 else np.int32), None)
+    kernel = make_kernel(design, shape, effects, 1e-2 if family is Family.GENERALIZED else 0.0, crowd)
+    beta = np.zeros(n_parameters(shape, effects, 2))
+    beta[: 2 * shape.slopes_per_column : 2] = slope * np.arange(1, shape.slopes_per_column + 1) ** (family is Family.MULTINOMIAL)
+    if family is Family.PROPORTIONAL:
+        beta[2] = 1.0 + abs(slope)
+    if family is Family.GENERALIZED and (effects.common or effects is SiteEffects.JOINT):
+        beta[shape.n_shared :] = np.tile([-0.5, 0.5], len(beta[shape.n_shared :]) // 2)
+    if effects is SiteEffects.RANDOM:
+        beta[-1] = 0.5
+    return answer(kernel, shape, effects, beta, 0, 2, None)[0]
+
+
+@pytest.mark.parametrize(("family", "effects"), MODELS)
+def test_a_steep_model_is_not_told_and_an_even_one_is(family: Family, effects: SiteEffects) -> None:
+    steep = 8.0 if family is Family.POISSON else 300.0  # means above e⁶⁰ are not feasible in any case
+    assert site(family, effects, ALL, steep).withheld
+    assert not site(family, effects, None, steep).withheld
+    even, plain = site(family, effects, ALL, 0.3), site(family, effects, None, 0.3)
+    assert not even.infeasible
+    np.testing.assert_array_equal(pack(even), pack(plain))
+
+
+def test_rows_with_a_level_are_looked_at_by_themselves() -> None:
+    """Of 300 rows many are in the middle of the step, and of twelve with a level one is."""
+    rng = np.random.default_rng(3)
+    x = np.sort(rng.normal(size=300))
+    level = np.zeros(300)
+    level[[5, 10, 15, 20, 25, 150, 280, 283, 286, 289, 292, 295]] = 1.0
+    y = (x + rng.normal(size=300) > 0.0).astype(np.int32)
+    kernel = Logit(np.column_stack([x, level]), y, None)
+    shared, intercept = np.array([12.0, 0.0]), np.array([-12.0 * x[150]])
+    for sets, steep in ((np.ones((300, 1)), False), (np.column_stack([np.ones(300), level, 1.0 - level]), True)):
+        kernel.crowd = Crowd(sets, FEWEST)
+        assert kernel.is_steep_at(shared, intercept) is steep
+    kernel.crowd = None
+    assert not kernel.is_steep_at(shared, intercept)
+
+
+@pytest.mark.parametrize(("beyond", "steep"), [(1, True), (2, True), (40, False)])
+def test_there_are_enough_rows_on_either_side_of_a_step(beyond: int, steep: bool) -> None:
+    """Forty rows as near to it from below do not hide one above."""
+    x = np.concatenate([np.full(40, -0.1), np.full(beyond, 0.1), np.linspace(3.0, 4.0, 40), np.linspace(-4.0, -3.0, 40)])
+    y = (np.arange(len(x)) % 2).astype(np.int32)
+    kernel = Logit(x[:, None], y, None)
+    kernel.crowd = Crowd(np.ones((len(x), 1)), FEWEST)
+    for slope in (60.0, 600.0):
+        assert kernel.is_steep_at(np.array([slope]), np.zeros(1)) is (steep or slope > 400.0)
+
+
+def test_a_small_set_needs_a_third_of_its_rows() -> None:
+    crowd = Crowd(np.column_stack([np.ones(100), np.arange(100) < 6]), FEWEST)
+    even = np.full(100, 0.2)
+    for counting, enough in ((1, False), (2, True), (6, True)):
+        weights = even.copy()
+        weights[counting:6] = 1e-6
+        assert crowd.is_enough([Weights(weights[None], by_level=True)]) is enough
+
+
+def test_silence_is_counted_and_is_no_other_nan() -> None:
+    total = site(Family.LOGIT, SiteEffects.PROFILED, ALL, 300.0)
+    silent, plain = pack(total), pack(site(Family.LOGIT, SiteEffects.PROFILED, None, 0.3))
+    assert is_silent(silent).tolist() == [False] + [True] * (len(silent) - 1)
+    assert silent[0] == WITHHELD
+    noise = np.where(is_silent(silent), 1e18, silent)
+    assert unpack(noise + plain, 2).withheld
+    assert not unpack(noise + plain, 2).infeasible
+    plain[0] = 3.0
+    both = unpack(2 * noise + plain, 2)
+    assert both.withheld
+    assert both.infeasible
+    assert not unpack(plain, 2).withheld
+    assert not is_silent(np.array([np.nan, np.inf, np.float64("nan") * 0.0])).any()
+
+
+def told(newton: Newton, far: float) -> Total:
+    """ℓ(β) = -log cosh(β - 3), which Newton's steps overshoot from afar; sites say nothing beyond ``far``."""
+    gap = newton.beta[0] - 3.0
+    value = Total(False, float(-np.log(np.cosh(gap))), 0.0, 0.0, -np.tanh(newton.beta - 3.0), np.array([[1.0 / np.cosh(gap) ** 2]]))
+    return Total(False, 1e18, -1e17, 1e16, value.score + 1e15, value.info - 1e15, withheld=True) if newton.beta[0] > far else value
+
+
+def test_a_step_that_goes_too_far_is_halved_and_the_fit_goes_on() -> None:
+    newton = Newton(FitProblem(np.array([1.5]), np.ones(1), 1))
+    beyond = 0
+    while newton.fit is None:
+        total = told(newton, 4.0)
+        beyond += total.withheld
+        newton.tell(total)
+    assert beyond > 0
+    assert newton.fit.converged
+    assert not newton.fit.withheld
+    assert newton.fit.beta[0] == pytest.approx(3.0, abs=1e-6)
+    assert newton.fit.loglik == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_fit_that_only_meets_silence_ends_soon() -> None:
+    newton = Newton(FitProblem(np.array([1.5]), np.ones(1), 1))
+    while newton.fit is None:
+        newton.tell(told(newton, 1.6))
+    assert newton.fit.withheld
+    assert not newton.fit.converged
+    assert newton.fit.rounds == 2 + MOST_WITHHELD
+    assert newton.fit.loglik == pytest.approx(-np.log(np.cosh(1.5)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -51,7 +53,7 @@ def misfit(server: Server, study: str, agent: Agent, frames: dict[str, pl.DataFr
     assert agent.wait(60) == 2
     assert "unheard of" in said(agent)
     assert "looked at anew" in said(agent)
-    (told,) = [body for _, kind, body in server.events(study) if kind == "declined"]
+    (told,) = until(lambda: [body for _, kind, body in server.events(study) if kind == "declined"])
     assert told == {"site": agent.name, "reason": "The site's data do not fit the study's schema."}
     assert server.state(study)[0] == "running"
 
@@ -179,3 +181,34 @@ def test_a_study_that_failed_runs_again_under_its_contract(server: Server, folde
     assert server.result(study)["tests"] == server.result(whole)["tests"]
     assert server.result(study)["pags"] == server.result(whole)["pags"]
     assert [said(agent).count("agreed to ") for agent in started] == [1, 1, 1]
+
+
+def test_a_site_withdraws_while_the_study_runs_and_after_it(server: Server, folder: Path, agents: list[Agent]) -> None:
+    """Its agent is at work in another process: it answers nothing more from the moment on in which its owner says so."""
+    frames = cs.simulate.mixed_sites(n=240, sites=3, seed=3)
+    study, started = enrol(server, folder, frames, declaration(frames))
+    agents += [agent.start() for agent in started]
+    connected(server, study, 3)
+    server.do("POST", f"/studies/{study}/start")
+    until(lambda: server.do("GET", f"/studies/{study}")["rounds"], pause=0.005)
+    assert started[0].process is not None
+    os.kill(started[0].process.pid, signal.SIGSTOP)  # the run waits for it, and is not over before the other leaves
+    gone = program("client", "withdraw", "--home", str(started[2].home), "--reason", "the table had a mistake")
+    assert gone.returncode == 0, gone.stderr
+    assert "answers nothing more in it" in " ".join(gone.stderr.split())
+    os.kill(started[0].process.pid, signal.SIGCONT)
+    ended = server.wait(study)
+    left = (started[2].home / "studies" / study / "ledger.jsonl").read_text()
+    if ended == "failed":
+        assert "withdrew on" in server.state(study)[1]
+        assert "the table had a mistake" in server.state(study)[1]
+        assert started[2].wait(60) in (2, 3)
+    else:  # it was over meanwhile
+        (words,) = server.result(study)["study"]["withdrawn"]
+        assert "the table had a mistake" in words
+    again = program("client", "run", "--home", str(started[2].home), "--data", str(started[2].data))
+    assert again.returncode == 2
+    assert "withdrew from the study on" in " ".join(again.stderr.split())
+    assert (started[2].home / "studies" / study / "ledger.jsonl").read_text() == left
+    (told,) = [body for _, kind, body in server.events(study) if kind == "withdrew"]
+    assert (told["site"], told["reason"]) == (started[2].name, "the table had a mistake")

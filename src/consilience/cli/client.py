@@ -121,6 +121,12 @@ def run(
     given = {"data": data, "home": home, "harmonise": harmonise, "ca": ca, "yes": yes, "policy": policy, "consent": consent}
     told = {"send_names_and_levels": send_names_and_levels, "allow_subtraction": allow_subtraction, "insecure": insecure}
     settings = _settings(config, **given, **told)
+    gone = _home(settings).study(study).withdrawn
+    if gone is not None:
+        raise ConfigurationError(
+            f"This site withdrew from the study on {gone.time[:10]}, and answers nothing in it. To take part again, ask its owner for an "
+            f"invitation to a copy."
+        )
     decide = None if dry_run else decider(settings)  # first: what cannot be decided by is said before anything is read
     folder = _home(settings).study(study)
     kinds = settings.kinds | dict(_pair("--kind", text) for text in kind or [])
@@ -243,6 +249,37 @@ def token(
         found = asyncio.run(Agent(folder.joined, _home(settings).identity(), settings, lambda _: None, keep=folder.trust).token())
     Terminal(stderr=True).print(escape(printable(f"for {folder.joined.url}/token")), highlight=False, soft_wrap=True)
     say(found)
+
+
+@client_app.command("withdraw")
+def withdraw(
+    study: Annotated[str, typer.Argument(help="The study's id; may be left out if this site has joined one.")] = "",
+    reason: Annotated[str, typer.Option(help="Why, for the study's owner and for who reads the result.")] = "",
+    config: ConfigFile = None,
+    home: HomeOption = None,
+    ca: Annotated[str | None, typer.Option(help="Certificate authorities to trust (PEM).")] = None,
+    insecure: Annotated[bool | None, typer.Option(help="Allow a connection without TLS; for trials.")] = None,
+) -> None:
+    """Withdraw from a study, before it runs, while it does or after: this site answers nothing more in it, whatever the server says.
+
+    What was summed before cannot be taken out of the sums. The study's owner is told at once, and its result says so.
+
+    Example: consilience client withdraw --home muenster --reason "the table had a mistake"
+    """
+    settings = _settings(config, home=home, ca=ca, insecure=insecure)
+    place = _home(settings)
+    folder, console = place.study(study), Terminal(stderr=True)
+    from consilience.service.agent import Agent  # noqa: PLC0415
+    from consilience.service.agent.leaving import tell_withdrawn  # noqa: PLC0415
+
+    found = folder.keep_withdrawn(reason)  # first: an agent at work looks at it before every answer
+    total = folder.ledger(place.identity()).totals()
+    console.print(f"This site has withdrawn from the study {folder.joined.study}, and answers nothing more in it.", highlight=False)
+    left = f"{total['messages']} messages with {total['numbers']} numbers had left it (consilience client ledger lists them)."
+    console.print(left, highlight=False, soft_wrap=True)
+    token = asyncio.run(Agent(folder.joined, place.identity(), settings, lambda _: None).token())
+    told = tell_withdrawn(folder, token, found.reason, ca=settings.ca, insecure=settings.insecure)
+    console.print(escape(told), highlight=False, soft_wrap=True)
 
 
 @client_app.command("reconsider")

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from consilience.cli.account import account_app
-from consilience.cli.accounts import add_account_commands, add_owner, address_of, new_password, own_certificate
+from consilience.cli.accounts import ConfigFile, HomeOption, add_account_commands, add_owner, address_of, new_password, own_certificate
 from consilience.cli.optional import need_service, need_web
 from consilience.cli.sharing import add_sharing_commands
 from consilience.cli.study import study_app
 from consilience.cli.terminal import Terminal
-from consilience.cli.upkeep import ConfigFile, HomeOption, renew_certificate
+from consilience.cli.upkeep import renew_certificate
 from consilience.secagg import Identity
 from consilience.service.errors import ConfigurationError
 
@@ -31,9 +31,9 @@ __all__ = ["server_app"]
 
 server_app = typer.Typer(help="Set up and run a study server, and manage its studies.", no_args_is_help=True)
 server_app.add_typer(study_app, name="study")
+server_app.command("renew-certificate")(renew_certificate)
 server_app.add_typer(account_app, name="account")
 add_account_commands(server_app)
-server_app.command("renew-certificate")(renew_certificate)
 add_sharing_commands(study_app)
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 SWITCH_SECONDS = 0.0001

@@ -7,14 +7,12 @@ from typing import Annotated
 
 import typer
 
+from consilience.cli.accounts import ConfigFile, HomeOption
 from consilience.cli.optional import need_service
 from consilience.cli.terminal import Terminal
 from consilience.service.errors import ConfigurationError
 
-__all__ = ["ConfigFile", "HomeOption", "renew_certificate"]
-
-ConfigFile = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.", envvar="CONSILIENCE_SERVER_CONFIG")]
-HomeOption = Annotated[str | None, typer.Option(help="Folder with the identity, the database and certificates.")]
+__all__ = ["renew_certificate"]
 
 
 def renew_certificate(

@@ -24,6 +24,7 @@ __all__ = [
     "TestsMissingError",
     "TokenError",
     "UnreachableError",
+    "WithdrawnError",
 ]
 
 
@@ -51,6 +52,10 @@ class TestsMissingError(StudyError):
     """Tests that a decision needs, and that nobody has made."""
 
     __test__ = False  # not for pytest
+
+
+class WithdrawnError(StudyError):
+    """A site has withdrawn from the study."""
 
 
 class LoginError(AccessError):

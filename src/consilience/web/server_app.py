@@ -138,6 +138,7 @@ def _routes(services: Services) -> list[BaseRoute]:
         *page(f"{_ONE}/search", None, study.searched),
         *page(f"{_ONE}/again", None, study.repeated),
         *page(f"{_ONE}/rerun", None, study.done_again),
+        *page(f"{_ONE}/leave", None, study.left),
         *page(f"{_ONE}/delete", None, study.deleted),
         *page(f"{_ONE}/variables", declaring.variables, declaring.variables_sent),
         *page(f"{_ONE}/file", declaring.file_form, declaring.file_sent),

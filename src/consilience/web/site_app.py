@@ -137,6 +137,7 @@ def _routes() -> list[Route]:
         Route("/consent/given", consent.given),
         *both("/run", run.show, run.go_on),
         Route("/run/leave", run.leave, methods=["POST"]),
+        Route("/run/withdraw", run.withdraw, methods=["POST"]),
         Route("/run/events", run.events),
         Route("/run/ledger.jsonl", run.ledger),
         *result.routes(),

@@ -9,6 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from consilience.citest.question import Question, all_questions
+from consilience.federation.transport import Heard
 from consilience.service.contract import Contract
 from consilience.service.server.actions import contract_of
 from consilience.service.store import State, Store
@@ -37,6 +38,7 @@ def over(client: TestClient, ada: dict[str, str], tests: list[Question], state: 
         store.studies.consent(study, site, bytes(64))
     results = [q.result(0.001 if "B" in (q.x, q.y) else 0.02, n=100, contributors=2) for q in tests]
     store.runs.add_results(study, results, {})
+    store.runs.hear(study, [Heard(site, "run", 0, 160, bytes(32)) for site in contract.fingerprints])
     store.runs.keep_withheld(study, ["One site sat out."])
     store.studies.move(study, [State.RUNNING], state, "one is gone")
     return study
@@ -81,7 +83,7 @@ def test_another_level_is_another_study_from_the_same_tests(client: TestClient, 
     assert result["study"]["sites"] == ["one", "two"]
     assert result["study"]["origin"] == study
     assert result["withheld"] == ["One site sat out."]
-    assert result["disclosed"] is None
+    assert [(one["site"], one["messages"], one["numbers"]) for one in result["disclosed"]] == [("one", 1, 10), ("two", 1, 10)]
     assert client.get(f"/api/v1/studies/{study}", headers=ada).json()["state"] == "failed", "it stays as it was"
 
 

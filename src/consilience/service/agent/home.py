@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import IO
@@ -21,7 +22,7 @@ from consilience.service.invitation import Invitation, check_study_id
 from consilience.service.lock import lock_folder
 from consilience.service.tls import write_private
 
-__all__ = ["DiskHistory", "DiskLedger", "FitRecord", "Home", "Joined", "PlanRecord", "StudyFolder"]
+__all__ = ["DiskHistory", "DiskLedger", "FitRecord", "Home", "Joined", "PlanRecord", "StudyFolder", "WithdrawnRecord"]
 
 
 class Joined(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -65,6 +66,13 @@ class FitRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reason: str = ""
     times: int = 0
     allowed: bool = False
+
+
+class WithdrawnRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """That this site has withdrawn from a study, when and why."""
+
+    time: str
+    reason: str = ""
 
 
 class Home:
@@ -200,6 +208,25 @@ class StudyFolder:
         if found is None or found.allowed:
             return None
         write_private(self.path / "fit.json", msgspec.json.encode(msgspec.structs.replace(found, allowed=True)))
+        return found
+
+    @property
+    def withdrawn(self) -> WithdrawnRecord | None:
+        """That this site has withdrawn from the study, if so: nothing more is answered."""
+        file = self.path / "withdrawn.json"
+        if not file.exists():
+            return None
+        try:
+            return msgspec.json.decode(file.read_bytes(), type=WithdrawnRecord)
+        except msgspec.DecodeError:  # whatever else it says, it says that
+            return WithdrawnRecord("")
+
+    def keep_withdrawn(self, reason: str) -> WithdrawnRecord:
+        """Withdraw, on disk before anybody is told; whoever has withdrawn before has."""
+        found = self.withdrawn
+        if found is None:
+            found = WithdrawnRecord(datetime.now(UTC).isoformat(timespec="seconds"), reason)
+            write_private(self.path / "withdrawn.json", msgspec.json.encode(found))
         return found
 
     def ledger(self, identity: Identity | None = None) -> DiskLedger:

@@ -8,6 +8,7 @@ from typing import Any
 
 from consilience.data.finding import Asker, Grade
 from consilience.errors import (
+    AccessError,
     ConsilienceError,
     DataError,
     KnowledgeError,
@@ -138,6 +139,8 @@ class Site:
         if isinstance(message, Challenge | Token):  # the connection's business: it knows the channel, and what it has asked for
             raise ProtocolError(f"{type(message).__name__} has no place here.")
         self.state.check(type(message))
+        if isinstance(message, Preview | Proposal | DeclareAsk):
+            self._check_withdrawn()
         if isinstance(message, Proposal):
             return self._proposal(decode_contract(message.contract))
         if isinstance(message, Preview):
@@ -156,6 +159,7 @@ class Site:
     def _work(self, message: RunMessage) -> KeyOffer | Entered | Answer | Refused:
         """A message of a run. What is refused goes back in words."""
         try:
+            self._check_withdrawn()
             if self._half is None:
                 self.state.check(type(message))
             assert self._half is not None, "a site that has consented has encoded its data"
@@ -163,10 +167,20 @@ class Site:
             if isinstance(reply, Answer):
                 self._remember_answer()
             return reply
-        except (ServiceError, ProtocolError):  # this site's files are its owner's business; what is out of order ends the connection
+        except (
+            ServiceError,
+            ProtocolError,
+            AccessError,
+        ):  # this site's files are its owner's business; what is out of order ends the connection
             raise
         except ConsilienceError as error:
             return Refused(code_of(error), str(error))
+
+    def _check_withdrawn(self) -> None:
+        """Looked at for every message: another process of this home may have withdrawn meanwhile, and the server not have heard of it."""
+        gone = self._folder.withdrawn
+        if gone is not None:
+            raise AccessError(f"This site withdrew from the study on {gone.time[:10]}, and answers nothing in it. Nothing is sent.")
 
     def _welcome(self, message: Welcome) -> None:
         if (message.site, message.study, message.version) != (self._joined.site, self._joined.study, VERSION):

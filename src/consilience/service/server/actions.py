@@ -232,6 +232,7 @@ def digest_now(row: StudyRow, sites: list[SiteRow]) -> str | None:
 
 def contract_of(row: StudyRow, sites: list[SiteRow]) -> Contract:
     """What the sites of a study are asked to agree to."""
+    sites = [site for site in sites if site.withdrew is None]
     needed = max(2, row.settings.min_contributors)
     if len(sites) < needed:
         raise TooFewClientsError(f"A study needs at least {needed} sites; {len(sites)} have joined. Invite more.")

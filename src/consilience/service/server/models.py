@@ -46,6 +46,8 @@ __all__ = [
     "StudyOut",
     "TransferIn",
     "VariableModel",
+    "WithdrawIn",
+    "WithdrawnOut",
 ]
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=MOST_NAME)]
@@ -238,6 +240,8 @@ class SiteOut(_Body):
     fits: bool | None = Field(
         description="Whether its table fits the study, as it says; null while it has not said. What does not fit stays there."
     )
+    withdrew: float | None = Field(description="Seconds since 1970 when it withdrew; null if it has not.")
+    withdrew_reason: str = Field(description="Why it withdrew, as it says.")
     declined: str = Field(description="Why it does not consent; empty if it has not said no, or has consented since.")
 
 
@@ -245,6 +249,20 @@ class SiteIn(_Body):
     """Which site is meant."""
 
     site: SiteName = Field(description="Its name in the study.")
+
+
+class WithdrawIn(_Body):
+    """Why a site withdraws."""
+
+    reason: Annotated[str, StringConstraints(max_length=500)] = Field("", description="For the study's owner and for who reads the result.")
+
+
+class WithdrawnOut(_Body):
+    """A site has withdrawn."""
+
+    answers: int = Field(description="Answers of the site that are part of sums.")
+    bytes: int = Field(description="Their length.")
+    words: str = Field(description="What stays, and what becomes of the study.")
 
 
 class InvitationPending(_Body):

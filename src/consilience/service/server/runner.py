@@ -41,6 +41,7 @@ from consilience.service.server.searching import Searching, waiting_words
 from consilience.service.settings import Batching
 from consilience.service.store import State, Store
 from consilience.service.tests_done import TestsDone
+from consilience.service.withdrawal import mark_documents
 from consilience.service.worker.limits import Limits
 from consilience.service.worker.messages import Found, Problem, Search, Wanted
 from consilience.service.worker.pool import Pool
@@ -384,10 +385,10 @@ class Runner:
     def _is_current(self, study: str, links: SocketLinks) -> bool:
         return self._links.get(study, links) is links
 
-    def dismiss(self, study: str, site: str) -> None:
+    def dismiss(self, study: str, site: str, why: str = "removed from the study by its owner") -> None:
         """End the connection of a site that takes part no more, from any thread."""
         if self._loop is not None:
-            asyncio.run_coroutine_threadsafe(self._hub.cut(study, site, "removed from the study by its owner"), self._loop)
+            asyncio.run_coroutine_threadsafe(self._hub.cut(study, site, why), self._loop)
 
     def stop(self, study: str, error: ConsilienceError) -> None:
         """End a run with an error, from any thread."""
@@ -593,6 +594,9 @@ class Runner:
             self._store.studies.move(study, [State.RUNNING], State.FINISHED)
             self._store.runs.clear_journal(study)
             self._store.searches.remove(study)
+            row = self._store.studies.get(study)
+            if row is not None:
+                mark_documents(self._store, row)
             self._store.runs.add_event(study, "finished", {"pags": found.graphs, "rounds": rounds, "headline": found.headline})
         self._metrics.add("runs_finished")
         self.say_over(study, State.FINISHED, f"{found.headline} {found.tests} tests in {rounds} rounds")

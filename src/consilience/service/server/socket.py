@@ -54,6 +54,7 @@ from consilience.service.server.metrics import Metrics
 from consilience.service.server.runner import Runner
 from consilience.service.settings import VariableSpec, schema_of
 from consilience.service.store import Principal, State, Store
+from consilience.service.withdrawal import sentence_of
 
 __all__ = ["SiteSockets"]
 
@@ -222,7 +223,10 @@ class SiteSockets:
         row = await run_in_threadpool(self._store.studies.get, connection.study)
         if row is None:
             raise ProtocolError("The study is gone.")
-        if row.state is State.RUNNING and row.contract is not None:
+        gone = await run_in_threadpool(self._withdrawn, connection)
+        if gone:
+            await connection.send(encode(Closing("withdrawn", gone)))
+        elif row.state is State.RUNNING and row.contract is not None:
             await connection.send(encode(propose(self._identity, row.id, row.contract.encoded())))
         elif row.state.is_over:
             await connection.send(encode(Closing(row.state.value, row.message)))
@@ -262,6 +266,11 @@ class SiteSockets:
             words = f"A site is given {TOKEN_BURST} tokens at once and {TOKEN_RATE:.0f} a minute; the next in {error.wait:.0f} seconds."
             raise RateLimitError(words, error.wait) from None
 
+    def _withdrawn(self, connection: Connection) -> str:
+        """That the site has withdrawn, if so: it is asked nothing more."""
+        mine = next((site for site in self._store.studies.sites(connection.study) if site.name == connection.site), None)
+        return "" if mine is None else sentence_of(mine)
+
     def _decline(self, connection: Connection, reason: str) -> None:
         """A no is no end: the study waits for this site to come back with another table or another answer, or for its owner to go on
         without it. A run that has begun waits as for a site that is lost.
@@ -287,6 +296,8 @@ class SiteSockets:
             self._runner.event(connection.study, "consented", site=connection.site)
 
     def _agreed(self, connection: Connection, message: Consent) -> bool:
+        if self._withdrawn(connection):
+            raise ProtocolError("The site has withdrawn from the study.")
         row = self._store.studies.get(connection.study)
         if row is None or row.contract is None or row.contract.digest != message.digest:
             raise ProtocolError("The consent is to another contract.")

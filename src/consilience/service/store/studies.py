@@ -296,6 +296,16 @@ class Studies:
             changed = "update sites set fits = ? where study = ? and name = ? and fits is not ?"
             return self._db.write(changed, (int(fits), study, site, int(fits))) > 0
 
+    def withdrew(self, study: str, site: str, reason: str) -> bool:
+        """A site has withdrawn; False if it has before, or is none."""
+        changed = "update sites set withdrew = ?, withdrew_reason = ? where study = ? and name = ? and withdrew is null"
+        return self._db.write(changed, (self._db.clock(), reason, study, site)) > 0
+
+    def made_from(self, study: str) -> list[StudyRow]:
+        """The studies that are copies of this one, or decide its tests again."""
+        rows = self._db.all(f"select {_COLUMNS} from studies where origin = ? order by created, id", (study,))  # noqa: S608  (a constant)
+        return [_study(row) for row in rows]
+
     def go_without(self, study: str, site: str, contract: Contract) -> None:
         """Take a site out of a study whose sites have not all agreed: another contract, to which nobody has agreed yet."""
         with self._db.writing():

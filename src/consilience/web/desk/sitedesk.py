@@ -17,10 +17,11 @@ from consilience.data.harmonise.derived import Derived
 from consilience.errors import StudyError
 from consilience.federation import Client
 from consilience.federation.site.ledger import LedgerLine
-from consilience.service.agent import Home, StudyFolder
+from consilience.service.agent import Agent, Home, StudyFolder
 from consilience.service.agent import join as enter
 from consilience.service.agent.disclosing import disclosed
 from consilience.service.agent.home import PlanRecord
+from consilience.service.agent.leaving import tell_withdrawn
 from consilience.service.agent.rehearsal import rehearse
 from consilience.service.agent.telling import declared, question
 from consilience.service.config import AgentConfig
@@ -344,6 +345,16 @@ class SiteDesk:
         token = self._view.token if self._view else ""
         self.session = Session(self.client(), self.study, self.config, token, offer, tells=tells, named=named)
         self.session.start()
+
+    async def withdraw(self, reason: str) -> None:
+        """Withdraw from the study: on disk, so that nothing more is answered; then the agent ends, and the server is told."""
+        study = self.study
+        assert study is not None
+        found = study.keep_withdrawn(" ".join(reason.split()))
+        if self.session is not None and self.session.active:
+            await self.session.leave()
+        token = await Agent(study.joined, self.home.identity(), self.config, lambda _: None).token()
+        await asyncio.to_thread(tell_withdrawn, study, token, found.reason, ca=self.config.ca, insecure=self.config.insecure)
 
     def ledger(self) -> list[LedgerLine]:
         """What has left this site in the study, from the running agent or from disk."""

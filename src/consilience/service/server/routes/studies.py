@@ -10,7 +10,7 @@ from fastapi import APIRouter, HTTPException, Path
 
 from consilience.secagg import fingerprint_of, fingerprint_text
 from consilience.service.deleting import GOES, STAYS
-from consilience.service.server import actions, again
+from consilience.service.server import actions, again, withdrawing
 from consilience.service.server.models import (
     AgainOut,
     AskedOut,
@@ -26,6 +26,8 @@ from consilience.service.server.models import (
     StudyIn,
     StudyOut,
     VariableModel,
+    WithdrawIn,
+    WithdrawnOut,
 )
 from consilience.service.server.pace import Pace
 from consilience.service.server.services import Account, HeldStudy, Owner, OwnStudy, Parts, Services, SharedStudy, Who, access_to
@@ -56,6 +58,8 @@ def study_out(row: StudyRow, services: Services, access: Access) -> StudyOut:
             consented=site.consented,
             fits=site.fits,
             declined=site.declined,
+            withdrew=site.withdrew,
+            withdrew_reason=site.withdrew_reason,
         )
         for site in services.store.studies.sites(row.id)
     ]
@@ -184,6 +188,15 @@ def without(body: SiteIn, row: OwnStudy, services: Parts) -> StudyOut:
     if not actions.without(services, row, body.site):
         raise HTTPException(404, "There is no such site.")
     return _again(services, row.id, row.by)
+
+
+@router.post("/{study}/withdraw", summary="Withdraw a site")
+def withdraw_site(body: WithdrawIn, row: SharedStudy, who: Who, services: Parts) -> WithdrawnOut:
+    """For a site, with its own token. It is asked nothing more; a run that asks sites ends. What was summed stays, and results say so."""
+    if not who.site:
+        raise HTTPException(403, "A site withdraws itself. Its owner's study goes on without it: /without.")
+    done = withdrawing.withdraw_site(services, row, who.site, body.reason)
+    return WithdrawnOut(answers=done.answers, bytes=done.bytes, words=done.words)
 
 
 @router.post("/{study}/copy", status_code=201, summary="Copy a study")

@@ -115,6 +115,7 @@ def _frame(source: ResultSource, held: Prepared, links: Links, alpha: Alpha, pag
     return {
         "shell": source.shell,
         "crumbs": source.crumbs,
+        "known": source.notes,
         "title": f"Result: {source.name}",
         "name": source.name,
         "tabs": tabs,

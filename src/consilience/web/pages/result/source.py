@@ -36,6 +36,8 @@ class ResultSource:
         A key that several results share if their drawings shall have one layout, such as a study and its reruns. The study's id by default.
     files : tuple of Link
         Files that this app has beside those of every result, such as a site's own local graph.
+    notes : tuple of str
+        What everybody who reads the result must know, a sentence or two each: such as that a site has withdrawn.
     """
 
     study: str
@@ -46,6 +48,7 @@ class ResultSource:
     crumbs: tuple[Link, ...] = ()
     layout: str = ""
     files: tuple[Link, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def layout_key(self) -> str:

@@ -11,6 +11,7 @@ from consilience.service.server.redaction import without_result
 from consilience.service.server.searching import waiting_words
 from consilience.service.server.services import Services
 from consilience.service.store import Event, State, StudyRow
+from consilience.service.withdrawal import sentence_of
 from consilience.web.pages.server.event_words import CHATTER, stamp, words_of
 from consilience.web.pages.server.life import COLOURS, meaning_of, steps
 from consilience.web.pages.server.visit import HOME
@@ -106,7 +107,7 @@ class Boards:
     def _html(self, row: StudyRow, board: Board, *, bare: bool) -> str:
         connected = {connection.site for connection in self._services.hub.of(row.id)}
         rows = self._services.store.studies.sites(row.id)
-        sites = [(site.name, site.name in connected, site.consented, site.declined) for site in rows]
+        sites = [(site.name, site.name in connected, site.consented, sentence_of(site) or site.declined) for site in rows]
         tests = self._services.store.runs.count_results(row.id)
         until = self._services.clock() if row.state is State.RUNNING else board.latest
         meaning = meaning_of(row.state, agreed=bool(board.began) or all(site.consented for site in rows))
@@ -118,6 +119,7 @@ class Boards:
         asked = self._services.runner.asked(row.id) if row.state is State.RUNNING else None
         now = {"gone": gone, "settings": settings, "asked": asked, "seconds_left": asked.left(time.monotonic()) if asked else None}
         now |= {"waiting": None if before is None else waiting_words(before)}
+        now |= {"withdrawn": [words for words in map(sentence_of, rows) if words]}
         now |= {"awaited": self._services.runner.room.of(row.id)}
         now |= {"searchable": row.state is State.FAILED and self._services.store.searches.get(row.id) is not None}
         around = now | {"board": board, "study": row, "colour": COLOURS[row.state], "meaning": meaning}

@@ -37,6 +37,11 @@ _WORDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "left out": lambda b: f"The study goes on without {b.get('site')}: asked for consent anew are {_names(b)}",
     "connected": lambda b: f"{b.get('site')} connected",
     "lost": lambda b: f"{b.get('site')} is not connected any more: {b.get('reason', '')}",
+    "withdrew": lambda b: (
+        f"{b.get('site')} withdrew"
+        + (f": {b['reason']}" if b.get("reason") else "")
+        + f" ({counted(int(b.get('answers', 0)), 'answer')} of it {'is' if b.get('answers') == 1 else 'are'} part of sums)"
+    ),
     "waiting": lambda b: _capital(str(b.get("words", ""))),
     "checked": lambda b: f"The table of {b.get('site')} {'fits' if b.get('fits') else 'does not fit'}",
     "declared": lambda b: f"{b.get('site')} declared {counted(int(b.get('variables', 0)), 'variable')}",

@@ -12,6 +12,7 @@ from consilience.iod.discovery import Discovery
 from consilience.service.errors import SearchError
 from consilience.service.server.services import Services
 from consilience.service.store import Principal, State
+from consilience.service.withdrawal import sentences_of
 from consilience.service.worker.messages import Problem, Redecide
 from consilience.web.pages.result import ResultSource
 from consilience.web.pages.server.visit import HOME, Visit, login_first
@@ -44,5 +45,6 @@ def _source(request: Request) -> ResultSource:
     home = f"{HOME}/{row.id}"
     above = ((Link("Studies", HOME),) if visit.owner else ()) + (Link(row.name, home),)
     runs = visit.services.store.runs
+    notes = tuple(sentences_of(visit.services.store, row))
     # a result never changes; a study that is deleted is not found above, whatever was kept of it
-    return ResultSource(row.id, row.name, row.id, lambda name: runs.document(row.id, name), visit.shell(), above)
+    return ResultSource(row.id, row.name, row.id, lambda name: runs.document(row.id, name), visit.shell(), above, notes=notes)

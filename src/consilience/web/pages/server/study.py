@@ -11,7 +11,7 @@ from starlette.responses import Response
 from consilience.secagg import fingerprint_text
 from consilience.service.contract import warnings_of
 from consilience.service.deleting import GOES, STAYS
-from consilience.service.server import actions, again
+from consilience.service.server import actions, again, withdrawing
 from consilience.service.store import State, StudyRow
 from consilience.settings import Resolve
 from consilience.settings.declaration import NETWORK_SETTINGS
@@ -20,7 +20,7 @@ from consilience.web.pages.server.life import COLOURS, meaning_of, steps
 from consilience.web.pages.server.settings_form import dangers_of, plain
 from consilience.web.pages.server.visit import HOME, Visit, acts, go, shows
 
-__all__ = ["cancelled", "deleted", "done_again", "opened", "renamed", "repeated", "searched", "started", "study_page"]
+__all__ = ["cancelled", "deleted", "done_again", "left", "opened", "renamed", "repeated", "searched", "started", "study_page"]
 
 
 def _study(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200) -> Response:
@@ -53,6 +53,7 @@ def _study(visit: Visit, troubles: Sequence[Trouble] = (), status: int = 200) ->
         needed=max(2, row.settings.min_contributors),
         access=access,
         members=store.members.of(row.id) if access.inside else (),
+        mine=next((site for site in sites if site.name == visit.who.site), None),
         goes=GOES,
         stays=STAYS,
         digest=fingerprint_text(bytes.fromhex(digest)) if (digest := actions.digest_now(row, sites)) else "",
@@ -116,6 +117,15 @@ def _done_again(visit: Visit, form: Form) -> Response:
     return go(f"{HOME}/{found.study}{'/progress' if found.how is not again.How.COPY else ''}")
 
 
+def _left(visit: Visit, form: Form) -> Response:
+    """A site withdraws, on the page that it sees with its token."""
+    row = visit.shared
+    if not visit.who.site:
+        return _study(visit, [Trouble("", "A site withdraws itself, with its own token.")], 403)
+    withdrawing.withdraw_site(visit.services, row, visit.who.site, form.text("reason", withdrawing.MOST_REASON))
+    return go(f"{HOME}/{row.id}")
+
+
 def _deleted(visit: Visit, form: Form) -> Response:
     row = visit.held
     if " ".join(form.text("called", 201).split()) != " ".join(row.name.split()):
@@ -136,3 +146,4 @@ opened, started, cancelled = acts(_opened, _study), acts(_started, _study), acts
 repeated, deleted, renamed = acts(_repeated, _study), acts(_deleted, _study), acts(_renamed, _study)
 searched = acts(_searched, _study)
 done_again = acts(_done_again, _study)
+left = acts(_left, _study, owner=False)

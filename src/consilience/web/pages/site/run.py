@@ -20,7 +20,7 @@ from consilience.web.live import Event, Streams, last_event
 from consilience.web.pages.site.common import desk_of, form_of, page, see
 from consilience.web.rendering import fragment
 
-__all__ = ["events", "go_on", "leave", "ledger", "show"]
+__all__ = ["events", "go_on", "leave", "ledger", "show", "withdraw"]
 
 SHOWN = 300
 """Lines of the ledger that a page begins with; all are in the file."""
@@ -80,6 +80,7 @@ def _values(desk: SiteDesk) -> dict[str, Any]:
         "over": desk.over,
         "pending": session is not None and session.pending is not None,
         "desk": desk,
+        "withdrawn": desk.study.withdrawn if desk.study is not None else None,
     }
 
 
@@ -136,11 +137,21 @@ async def leave(request: Request) -> Response:
     return see("/run")
 
 
+async def withdraw(request: Request) -> Response:
+    """Withdraw from the study, for good."""
+    form = await form_of(request)
+    try:
+        await desk_of(request).withdraw(form.text("reason", 500))
+    except ConsilienceError as error:  # it is on disk in any case, and the page says so
+        return _page(request, Trouble("", page_words(error)))
+    return see("/run")
+
+
 async def go_on(request: Request) -> Response:
     """Connect again: after leaving, after an error, or after this app was started anew."""
     await form_of(request)
     desk = desk_of(request)
-    if desk.study is None or desk.busy:
+    if desk.study is None or desk.busy or desk.study.withdrawn is not None:
         return see("/run")
     if desk.study.contract is None and (desk.session is None or desk.session.agreed is None):
         return see("/consent")

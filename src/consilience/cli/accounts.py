@@ -14,7 +14,6 @@ from rich.table import Table
 
 from consilience.cli.optional import need_service
 from consilience.cli.terminal import Terminal, say
-from consilience.cli.upkeep import ConfigFile, HomeOption
 from consilience.errors import OptionError
 from consilience.service.errors import ConfigurationError
 
@@ -22,8 +21,10 @@ if TYPE_CHECKING:
     from consilience.service.config import ServerConfig
     from consilience.service.store import AccountRole, Store
 
-__all__ = ["add_account_commands", "add_owner", "address_of", "new_password", "own_certificate"]
+__all__ = ["ConfigFile", "HomeOption", "add_account_commands", "add_owner", "address_of", "new_password", "own_certificate"]
 
+ConfigFile = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.", envvar="CONSILIENCE_SERVER_CONFIG")]
+HomeOption = Annotated[str | None, typer.Option(help="Folder with the identity, the database and certificates.")]
 PublicUrl = Annotated[str | None, typer.Option(help="Address under which the server's pages are reached.")]
 Account = Annotated[str, typer.Argument(help="Name of the account.")]
 Every = Annotated[bool, typer.Option("--all", help="It sees all studies of the server, also those that nobody has shown it.")]

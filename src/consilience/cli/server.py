@@ -18,7 +18,7 @@ from consilience.cli.optional import need_service, need_web
 from consilience.cli.sharing import add_sharing_commands
 from consilience.cli.study import study_app
 from consilience.cli.terminal import Terminal
-from consilience.cli.upkeep import renew_certificate
+from consilience.cli.upkeep import back_up_server, renew_certificate, restore_server
 from consilience.secagg import Identity
 from consilience.service.errors import ConfigurationError
 
@@ -31,6 +31,8 @@ __all__ = ["server_app"]
 
 server_app = typer.Typer(help="Set up and run a study server, and manage its studies.", no_args_is_help=True)
 server_app.add_typer(study_app, name="study")
+server_app.command("backup")(back_up_server)
+server_app.command("restore")(restore_server)
 server_app.command("renew-certificate")(renew_certificate)
 server_app.add_typer(account_app, name="account")
 add_account_commands(server_app)

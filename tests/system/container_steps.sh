@@ -37,6 +37,8 @@ PY
 cat > "$work/data/study.toml" <<'TOML'
 name = "container trial"
 datasets = [["A", "B", "C", "D", "E"]]
+[settings]
+min_rows = 20  # as the example of a policy wants it
 [variables]
 A = "continuous"
 B = "continuous"

@@ -12,8 +12,11 @@ import polars as pl
 import pytest
 
 import consilience as cs
+from consilience.service.agent import Home
+from consilience.service.agent import join as enter
+from consilience.service.invitation import read_invitation
 from tests.system.forking import fork
-from tests.system.processes import Agent, Server, begin, declaration, enrol, environment, until
+from tests.system.processes import Agent, Server, begin, declaration, enrol, environment, until, write_frames
 from tests.system.test_equality import connected
 
 pytestmark = pytest.mark.slow
@@ -212,3 +215,59 @@ def test_a_site_withdraws_while_the_study_runs_and_after_it(server: Server, fold
     assert (started[2].home / "studies" / study / "ledger.jsonl").read_text() == left
     (told,) = [body for _, kind, body in server.events(study) if kind == "withdrew"]
     assert (told["site"], told["reason"]) == (started[2].name, "the table had a mistake")
+
+
+def test_a_fourth_site_joins_a_copy_and_all_are_asked_again(server: Server, folder: Path, agents: list[Agent]) -> None:
+    frames = frames_of(4)
+    three = dict(list(frames.items())[:3])
+    study, started = enrol(server, folder, three, declaration(three))
+    agents += [agent.start() for agent in started]
+    connected(server, study, 3)
+    server.do("POST", f"/studies/{study}/start")
+    assert server.wait(study) == "finished"
+    assert [agent.wait(60) for agent in agents] == [0] * 3
+    done = owner(server, "copy", study, "--name", "with a fourth")
+    assert done.returncode == 0, done.stderr
+    other = done.stdout.strip()
+    assert "no test is taken over" in " ".join(done.stderr.split())
+    homes = {agent.name: agent.home for agent in started} | {"site3": folder / "home-site3"}
+    write_frames(folder, frames)
+    again = []
+    for name, home in homes.items():
+        text = server.do("POST", f"/studies/{other}/invitations", {"site": name})["invitation"]
+        enter(Home(home), read_invitation(text))
+        again.append(Agent(home, folder / f"{name}.parquet", name))
+    server.do("POST", f"/studies/{other}/open")
+    agents += [agent.start("--study", other) for agent in again]
+    connected(server, other, 4)
+    server.do("POST", f"/studies/{other}/start")
+    assert server.wait(other) == "finished"
+    assert [agent.wait(60) for agent in again] == [0] * 4
+    assert server.result(other)["study"]["sites"] == sorted(frames)
+    told = "has 'site3' besides, but else has the sites of the study"
+    assert [told in said(agent) for agent in again] == [True, True, True, False]
+    assert server.do("GET", f"/studies/{other}")["origin"] == study
+
+
+def test_no_graph_is_the_same_words_and_the_same_exit_code_over_a_network_and_here(
+    server: Server, folder: Path, agents: list[Agent]
+) -> None:
+    """What is known contradicts the tests, and nothing is to be given up: there is no graph."""
+    frames = frames_of(2)
+    study, started = enrol(server, folder, frames, declaration(frames, resolve="strict", required=["A *-* C"]))
+    known = folder / "known.toml"
+    known.write_text('required = ["A *-* C"]\n')
+    files = [str(agent.data) for agent in started]
+    here = program("discover", *files, "--resolve", "strict", "--knowledge", str(known))
+    assert here.returncode == 3, here.stderr
+    agents += [agent.start() for agent in started]
+    connected(server, study, 2)
+    server.do("POST", f"/studies/{study}/start")
+    watched = owner(server, "watch", study)
+    assert watched.returncode == 3, watched.stderr
+    assert server.state(study)[0] == "finished"
+    assert [agent.wait(60) for agent in agents] == [3, 3]
+    headline = server.result(study)["headline"]
+    assert watched.stdout.rstrip().splitlines()[-1] == headline
+    for words in (here.stdout, *(agent.log.read_text() for agent in agents)):
+        assert headline in " ".join(words.split())

@@ -124,7 +124,7 @@ def owner(people: Street, server: Server, study: str) -> Owner:
     return made
 
 
-@pytest.mark.parametrize("part", ["", "variables", "settings", "lobby", "progress", "audit", "result"])
+@pytest.mark.parametrize("part", ["", "variables", "settings", "lobby", "progress", "audit", "records", "result"])
 def test_names_are_text_on_every_page_of_a_study(owner: Owner, part: str) -> None:
     owner.go(part)
     expect(owner.page.locator("h1")).to_be_visible()

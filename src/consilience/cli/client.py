@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -116,19 +117,21 @@ def run(
 ) -> None:
     """Answer a study until it is over. The data stay in this process; the result is written to the study's folder.
 
+    Exit code 0 if there are graphs; 3 if there is none, or the study did not finish.
+
     Example: consilience client run --data muenster.csv
     """
     given = {"data": data, "home": home, "harmonise": harmonise, "ca": ca, "yes": yes, "policy": policy, "consent": consent}
     told = {"send_names_and_levels": send_names_and_levels, "allow_subtraction": allow_subtraction, "insecure": insecure}
     settings = _settings(config, **given, **told)
-    gone = _home(settings).study(study).withdrawn
+    decide = None if dry_run else decider(settings)  # first: what cannot be decided by is said before anything is read
+    folder = _home(settings).study(study)
+    gone = folder.withdrawn
     if gone is not None:
         raise ConfigurationError(
             f"This site withdrew from the study on {gone.time[:10]}, and answers nothing in it. To take part again, ask its owner for an "
             f"invitation to a copy."
         )
-    decide = None if dry_run else decider(settings)  # first: what cannot be decided by is said before anything is read
-    folder = _home(settings).study(study)
     kinds = settings.kinds | dict(_pair("--kind", text) for text in kind or [])
     peers = settings.peers | dict(_pair("--pin", text) for text in pin or [])
     if not settings.data:
@@ -203,7 +206,13 @@ def _run(client: Client, folder: StudyFolder, settings: AgentConfig, peers: dict
             held = set(client.declarations) & (set(contract.schema) if contract else set())
             for path in download(folder, outcome.token, held, ca=settings.ca, insecure=settings.insecure):
                 say(f"written: {path}")
-    raise typer.Exit(0 if outcome.state == "finished" else 3)
+    raise typer.Exit(0 if outcome.state == "finished" and _graphs(folder) else 3)
+
+
+def _graphs(folder: StudyFolder) -> int:
+    """How many graphs the result has that was written: none is no success, here as for ``consilience discover``."""
+    file = folder.path / "result.json"
+    return len(json.loads(file.read_text(encoding="utf-8"))["pags"]) if file.exists() else 0
 
 
 def _dry_run(client: Client, folder: StudyFolder, settings: AgentConfig) -> None:

@@ -134,8 +134,8 @@ def search(study: StudyId, server: Server = "", ca: Ca = "") -> None:
 
 @study_app.command("watch")
 def watch(study: StudyId, server: Server = "", ca: Ca = "") -> None:
-    """Follow a study until it is over. Exit code 0 if it finished, 3 if not."""
-    console, end = Terminal(), ""
+    """Follow a study until it is over. Exit code 0 if there are graphs; 3 if there is none, or it did not finish."""
+    console, graphs, headline = Terminal(), 0, ""
     with _client(server, ca) as client, client.stream("GET", f"/studies/{study}/events", timeout=None) as reply:
         if reply.status_code >= 400:
             reply.read()
@@ -149,8 +149,11 @@ def watch(study: StudyId, server: Server = "", ca: Ca = "") -> None:
                 body.pop("time", None)
                 words = f"{kind} {json.dumps(body, ensure_ascii=False) if body else ''}"
                 console.print(escape(printable(words)), highlight=False, soft_wrap=True)
-                end = kind if kind in ("finished", "failed", "cancelled") else end  # sites may leave after the end
-    raise typer.Exit(0 if end == "finished" else 3)
+                if kind in ("finished", "failed", "cancelled"):  # sites may leave after the end
+                    graphs, headline = int(body.get("pags", 0)), str(body.get("headline", ""))
+    if headline:
+        console.print(escape(printable(headline)), highlight=False, soft_wrap=True)
+    raise typer.Exit(0 if graphs else 3)
 
 
 @study_app.command("audit")

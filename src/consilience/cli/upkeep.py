@@ -1,4 +1,4 @@
-"""``consilience server`` beside its everyday: a new certificate."""
+"""``consilience server`` beside its everyday: backups, and a new certificate."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from consilience.cli.optional import need_service
 from consilience.cli.terminal import Terminal
 from consilience.service.errors import ConfigurationError
 
-__all__ = ["renew_certificate"]
+__all__ = ["back_up_server", "renew_certificate", "restore_server"]
 
 
 def renew_certificate(
@@ -46,3 +46,38 @@ def renew_certificate(
     write_private(file, certificate.encode())
     day = life_of(certificate)[1].date().isoformat()
     Terminal().print(f"{file} for {', '.join(hosts)}, until {day}\nStart the server again to use it.", highlight=False, soft_wrap=True)
+
+
+def back_up_server(
+    target: Annotated[Path, typer.Argument(help="A new folder for the backup.")],
+    config: ConfigFile = None,
+    home: HomeOption = None,
+) -> None:
+    """Copy the server's database, identity and certificate into a new folder; the server may be running.
+
+    Example: consilience server backup /backups/monday
+    """
+    need_service()
+    from consilience.service.config import load_server  # noqa: PLC0415
+    from consilience.service.store.backup import back_up  # noqa: PLC0415
+
+    for path in back_up(Path(load_server(config, home=home).home), target):
+        Terminal().print(f"written: {path}", highlight=False, soft_wrap=True)
+
+
+def restore_server(
+    source: Annotated[Path, typer.Argument(help="The folder of a backup.")],
+    config: ConfigFile = None,
+    home: HomeOption = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite the server that is in the folder.")] = False,
+) -> None:
+    """Put a backup into the folder of a server that does not run.
+
+    Example: consilience server restore /backups/monday
+    """
+    need_service()
+    from consilience.service.config import load_server  # noqa: PLC0415
+    from consilience.service.store.backup import restore  # noqa: PLC0415
+
+    for path in restore(source, Path(load_server(config, home=home).home), overwrite=overwrite):
+        Terminal().print(f"written: {path}", highlight=False, soft_wrap=True)

@@ -13,6 +13,7 @@ __all__ = [
     "FalseCountsError",
     "MessageFormatError",
     "MessageSizeError",
+    "OtherVersionError",
     "OutOfTurnError",
     "OutsideSchemaError",
     "RepeatedQuestionError",
@@ -76,6 +77,10 @@ class MessageFormatError(ProtocolError):
 
 class MessageSizeError(ProtocolError):
     """A message longer than what was asked for."""
+
+
+class OtherVersionError(ProtocolError):
+    """The other side is of another version of the protocol."""
 
 
 class UnfinishedMessageError(ProtocolError):

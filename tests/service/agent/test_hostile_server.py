@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -19,11 +20,12 @@ from consilience.protocol.handshake import Closing, Proposal, from_server
 from consilience.protocol.messages import Announced, Round, RoundRequest
 from consilience.protocol.survey import Survey
 from consilience.secagg import Identity
-from consilience.service.agent import Home, StudyFolder
+from consilience.service.agent import Agent, Home, StudyFolder
 from consilience.service.agent import entry as rest
-from consilience.service.agent.fetching import read_json
+from consilience.service.agent.fetching import MOST_WORDS, message_of, read_json
 from consilience.service.agent.rehearsal import rehearse
 from consilience.service.agent.result import read_result
+from consilience.service.config import AgentConfig
 from consilience.service.contract import decode_contract
 from consilience.service.invitation import Invitation
 from consilience.service.result_files import documents_of
@@ -227,3 +229,19 @@ def test_a_damaged_file_is_said_on_the_sites_pages(body: bytes) -> None:
     source = ResultSource(STUDY, "trial", STUDY, lambda _: body, Shell("Consilience"))
     with pytest.raises(errors.ConsilienceError, match=r"result\.json"):
         prepared._read(source)
+
+
+def test_a_server_that_talks_without_end_is_cut_short(tmp_path: Path) -> None:
+    """Both ways to say something to a site's owner: why an invitation is not taken, and how a study ended."""
+    assert len(message_of(403, json.dumps({"message": "no " * 1_000_000}).encode())) == MOST_WORDS
+    site = site_in(tmp_path)
+    agent = Agent(site._joined, CLIENTS[0].identity, AgentConfig(), lambda _: None)
+
+    class Line:
+        async def recv(self) -> bytes:
+            return b"\x00" + encode(Closing("cancelled" * 1000, "\x1b[2J" + "words " * 100_000))
+
+    outcome = asyncio.run(agent._answer(Line(), site))  # type: ignore[arg-type]
+    assert len(outcome.state) == MOST_WORDS
+    assert len(outcome.message) < MOST_WORDS + 10
+    assert outcome.message.startswith(r"\x1b[2Jwords")

@@ -50,6 +50,9 @@ class Studies:
     def has_site(self, _study: str, _site: str) -> bool:
         return True
 
+    def sites(self, _study: str) -> list[Any]:
+        return []
+
 
 def row(state: State, contract: Any = None) -> Any:
     return SimpleNamespace(id=STUDY, name="trial", state=state, contract=contract, message="", variables=())

@@ -10,7 +10,9 @@ from typing import Any
 import httpx
 import msgspec
 
+from consilience.protocol.errors import OtherVersionError
 from consilience.protocol.handshake import join_context
+from consilience.protocol.version import VERSION, who_updates
 from consilience.secagg.identity import fingerprint_of, fingerprint_text, read_fingerprint
 from consilience.service.agent.fetching import bounded, get_json, message_of
 from consilience.service.agent.home import Home, Joined, StudyFolder
@@ -21,7 +23,7 @@ from consilience.service.invitation import Invitation
 from consilience.service.tls import client_context, untrusted
 from consilience.wording import printable
 
-__all__ = ["check_url", "context_of", "download", "fetch_study", "join"]
+__all__ = ["check_url", "context_of", "download", "fetch_study", "join", "protocol_of"]
 
 PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 """Seconds between attempts to get a document: a server that is restarted takes some to come back. A minute in all; the result does not
@@ -70,6 +72,8 @@ def join(home: Home, invitation: Invitation, *, ca: str = "", insecure: bool = F
         # the server must say who it is before it is shown the secret; that it can also prove it is checked on every connection
         told = get_json(client, f"{url}/health")
         _check_server(told, invitation)
+        if words := who_updates(VERSION, _protocol(told)):
+            raise OtherVersionError(f"{words} The invitation was not used.")
         signature = identity.sign(join_context(invitation.study, invitation.secret, invitation.server))
         body = {"study": invitation.study, "secret": invitation.secret.hex()}
         body |= {"identity": identity.public_bytes.hex(), "signature": signature.hex()}
@@ -100,6 +104,22 @@ def _current(url: str, invitation: Invitation, ca: str) -> Invitation:
                 raise ChangedIdentityError(distrust(url, reason)) from None
             return msgspec.structs.replace(invitation, certificate=found)
     return invitation
+
+
+def protocol_of(url: str, context: ssl.SSLContext | None) -> int:
+    """The version of the protocol that a server speaks; ours, if it does not say."""
+    try:
+        with httpx.Client(verify=context or True, timeout=SECONDS) as client:
+            return _protocol(get_json(client, f"{url}/health"))
+    except UnreachableError:
+        return VERSION
+
+
+def _protocol(told: Any) -> int:
+    try:
+        return int(told["protocol"])
+    except (KeyError, TypeError, ValueError):
+        return VERSION
 
 
 def _check_server(told: Any, invitation: Invitation) -> None:

@@ -11,10 +11,12 @@ import httpx
 from consilience.service.errors import UnreachableError
 from consilience.wording import printable
 
-__all__ = ["MOST_ANSWER", "bounded", "bounded_async", "get_json", "message_of", "read_json"]
+__all__ = ["MOST_ANSWER", "MOST_WORDS", "bounded", "bounded_async", "get_json", "message_of", "read_json"]
 
 MOST_ANSWER = 4 << 20
 """Bytes of an answer that is no document: a study, or why something was not done. A study is declared with a quarter of it at most."""
+MOST_WORDS = 1000
+"""Characters of what a server says that are shown."""
 MOST_BRACKETS = 1 << 22
 """Lists and objects in JSON. Each takes some hundred bytes once it is read, and two to be sent: they are counted before."""
 MOST_COMMAS = 1 << 26
@@ -89,6 +91,6 @@ def message_of(status: int, body: bytes) -> str:
     ('no\\x1b[2J', 'status 502')
     """
     try:
-        return printable(str(read_json(body)["message"]))
+        return printable(str(read_json(body)["message"])[:MOST_WORDS])
     except (ValueError, KeyError, TypeError):
         return f"status {status}"

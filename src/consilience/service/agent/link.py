@@ -17,7 +17,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
 
 from consilience.errors import AccessError, ProtocolError
 from consilience.federation.site.ledger import printable
-from consilience.protocol.errors import UnfinishedMessageError
+from consilience.protocol.errors import OtherVersionError, UnfinishedMessageError
 from consilience.protocol.framing import FRAME_BYTES, Assembler, decode, encode, frames
 from consilience.protocol.handshake import (
     HANDSHAKE_BYTES,
@@ -42,11 +42,12 @@ from consilience.protocol.handshake import (
 )
 from consilience.protocol.messages import Refused
 from consilience.protocol.states import SiteState
-from consilience.protocol.version import VERSION
+from consilience.protocol.version import VERSION, who_updates
 from consilience.secagg import Identity
 from consilience.secagg.context import sha256
 from consilience.secagg.identity import PUBLIC_BYTES, SIGNATURE_BYTES, fingerprint_of
-from consilience.service.agent.entry import check_url, context_of
+from consilience.service.agent.entry import check_url, context_of, protocol_of
+from consilience.service.agent.fetching import MOST_WORDS
 from consilience.service.agent.home import Joined
 from consilience.service.agent.site import Site
 from consilience.service.agent.succeeding import distrust, successor
@@ -118,12 +119,7 @@ class Agent:
                 await self._trust_successor(error)
                 continue  # at once; each successor is newer than the one before, so this has an end
             except ConnectionClosed as error:
-                code = error.rcvd.code if error.rcvd else 1006
-                reason = error.rcvd.reason if error.rcvd else "without a word"
-                if code == REPLACED:
-                    raise AccessError("Another process has connected with this site's identity. This one stops.") from None
-                self._refusals += code in (BAD, FORBIDDEN)
-                why = f"the connection ended: {printable(reason) or code}"
+                why = await self._ended(error)
             except (OSError, InvalidHandshake, TimeoutError, ProxyError) as error:
                 why = f"no connection: {error or type(error).__name__}"
             except InvalidURI as error:
@@ -135,6 +131,24 @@ class Agent:
             self._say(f"{why}; again in {pause:.1f} seconds")
             self.awaited = ""
             await asyncio.sleep(pause)
+
+    async def _ended(self, error: ConnectionClosed) -> str:
+        """Why a connection has ended, in words; an error where there is no use in coming back."""
+        code = error.rcvd.code if error.rcvd else 1006
+        reason = error.rcvd.reason if error.rcvd else "without a word"
+        if code == REPLACED:
+            raise AccessError("Another process has connected with this site's identity. This one stops.") from None
+        self._refusals += code in (BAD, FORBIDDEN)
+        if code == FORBIDDEN and self._refusals == 1:
+            await asyncio.to_thread(self._check_version)
+        return f"the connection ended: {printable(reason) or code}"
+
+    def _check_version(self) -> None:
+        """A server of another version may refuse a site without being able to say why: ask it for its version."""
+        url = check_url(self._joined.url, insecure=self._config.insecure)
+        words = who_updates(VERSION, protocol_of(url, self._context))
+        if words:
+            raise OtherVersionError(words)
 
     def _pause(self, attempt: int) -> float:
         """Twice as long each time, up to a bound, and somewhere below it: sites do not come back all at once."""
@@ -182,7 +196,7 @@ class Agent:
     async def _open(self, socket: ClientConnection, state: SiteState) -> Welcome:
         """The challenge, both ways, and the server's signed word that it has taken this site's proof: nothing else is heard before it."""
         async with asyncio.timeout(HANDSHAKE_SECONDS):
-            hello = Hello(self._identity.public_bytes, secrets.token_bytes(NONCE_BYTES))
+            hello = Hello(self._identity.public_bytes, secrets.token_bytes(NONCE_BYTES), VERSION)
             await self._send(socket, hello)
             challenge = await self._receive(socket, Assembler(HANDSHAKE_BYTES))
             challenge = _check_challenge(challenge, state)
@@ -214,7 +228,7 @@ class Agent:
             if isinstance(message, Closing):
                 site.handle(message)
                 token = await self._token(socket, site.state) if message.state == "finished" else ""
-                return Outcome(printable(message.state), printable(message.message), token)
+                return Outcome(printable(message.state[:MOST_WORDS]), printable(message.message[:MOST_WORDS]), token)
             reply = await asyncio.to_thread(site.handle, message)
             if reply is None:
                 continue
@@ -263,8 +277,10 @@ class Agent:
 def _check_challenge(challenge: Any, state: SiteState) -> Challenge:
     """A challenge, in its turn, whose parts can be one; :class:`ProtocolError` else."""
     state.check(type(challenge))
-    if not isinstance(challenge, Challenge) or challenge.version != VERSION:
-        raise ProtocolError(f"A challenge must be of version {VERSION}; got {challenge.version}. Update the older side.")
+    if isinstance(challenge, Challenge) and (words := who_updates(VERSION, challenge.version)):
+        raise OtherVersionError(words)
+    if not isinstance(challenge, Challenge):
+        raise ProtocolError(f"A challenge must come here; got {type(challenge).__name__}.")
     if (len(challenge.identity), len(challenge.nonce), len(challenge.signature)) != (PUBLIC_BYTES, NONCE_BYTES, SIGNATURE_BYTES):
         raise ProtocolError("The parts of a challenge do not have the right lengths.")
     if not 0 <= challenge.time <= LATEST:

@@ -15,7 +15,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from consilience.data.kinds import as_kind
 from consilience.errors import ConsilienceError, ProtocolError
-from consilience.protocol.errors import ChallengeError, MessageFormatError, MessageSizeError, UnfinishedMessageError
+from consilience.protocol.errors import ChallengeError, MessageFormatError, MessageSizeError, OtherVersionError, UnfinishedMessageError
 from consilience.protocol.framing import Assembler, decode, encode, frames
 from consilience.protocol.handshake import (
     HANDSHAKE_BYTES,
@@ -42,7 +42,7 @@ from consilience.protocol.handshake import (
 )
 from consilience.protocol.messages import KeyAsk, KeySet, Round
 from consilience.protocol.states import replies_to
-from consilience.protocol.version import VERSION
+from consilience.protocol.version import VERSION, who_updates
 from consilience.secagg import Identity
 from consilience.secagg.errors import BadSignatureError
 from consilience.secagg.identity import PUBLIC_BYTES, SIGNATURE_BYTES, is_signed_by
@@ -123,7 +123,8 @@ class SiteSockets:
         except (TimeoutError, ConsilienceError) as error:  # before OSError, of which TimeoutError is one
             self._metrics.add("sites_refused")
             _log.warning("a site was refused", extra={"study": study, "address": address, "reason": str(error) or "too slow"})
-            await wire.close(FORBIDDEN, "no proof of who you are")
+            # who updates is no secret, and the one reason that whoever reads it can do something about
+            await wire.close(FORBIDDEN, str(error) if isinstance(error, OtherVersionError) else "no proof of who you are")
             return
         except (WebSocketDisconnect, RuntimeError, OSError):
             return
@@ -135,8 +136,10 @@ class SiteSockets:
     async def _authenticate(self, socket: WebSocket, wire: SocketWriter, study: str) -> tuple[str, Signed]:
         """Challenge whoever is there; the site's name and what signs its welcome, or an error that does not say what was wrong."""
         hello = await self._first(socket, Hello)
-        if hello.version != VERSION or len(hello.identity) != PUBLIC_BYTES or len(hello.nonce) != NONCE_BYTES:
-            raise ProtocolError(f"A hello must be of version {VERSION}, with a key and a number of 32 bytes each.")
+        if words := who_updates(hello.version, VERSION):
+            raise OtherVersionError(words)
+        if len(hello.identity) != PUBLIC_BYTES or len(hello.nonce) != NONCE_BYTES:
+            raise ProtocolError("A hello must have a key and a number of 32 bytes each.")
         challenge = server_proof(self._identity, study, hello, secrets.token_bytes(NONCE_BYTES), int(self._clock()))
         await self._send(wire, challenge)
         proof = await self._first(socket, Proof)

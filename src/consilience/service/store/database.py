@@ -11,6 +11,7 @@ from threading import RLock
 from typing import Any
 
 from consilience.service.errors import StoreError
+from consilience.service.store.backup import copy_database
 from consilience.service.store.migrations import MIGRATIONS, ZEROING
 
 __all__ = ["Database"]
@@ -76,6 +77,8 @@ class Database:
             raise StoreError(
                 f"The database has version {version}, and this program knows {len(MIGRATIONS)}. Update consilience, or use another folder."
             )
+        if 0 < version < len(MIGRATIONS):
+            self._copy_before(version)
         if 0 < version < ZEROING:
             # Former versions left what they deleted in free pages. Before the migration: killed meanwhile, the next start does it again.
             self._connection.execute("vacuum")
@@ -86,6 +89,21 @@ class Database:
                 for statement in script.split(";"):
                     self._connection.execute(statement)
                 self._connection.execute(f"pragma user_version = {number}")
+
+    def _copy_before(self, version: int) -> None:
+        """A copy of what is there before it is changed: the way back to the program of before."""
+        target = self._path.with_name(f"{self._path.name}.version-{version}")
+        if (
+            str(self._path) == ":memory:" or target.exists()
+        ):  # of a start that was ended in the middle: nothing is in it that was not before
+            return
+        try:
+            copy_database(self._connection, target)
+        except (OSError, sqlite3.Error) as error:
+            raise StoreError(
+                f"Before the database is updated, a copy of it must be made beside it; {str(target)!r} cannot be written: {error}. "
+                f"Make room for it, and start again. Nothing was changed."
+            ) from None
 
     @contextmanager
     def writing(self) -> Iterator[None]:

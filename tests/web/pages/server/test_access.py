@@ -16,7 +16,21 @@ from tests.web.pages.server.helpers import HOST, Browser, another, browsing, wor
 from tests.web.pages.server.test_life import join
 
 PAGES = ("/studies", "/studies/new", "/account")
-OF_A_STUDY = ("", "/variables", "/file", "/declaration", "/settings", "/lobby", "/lobby/live", "/progress", "/live", "/audit", "/result")
+OF_A_STUDY = (
+    "",
+    "/variables",
+    "/file",
+    "/declaration",
+    "/settings",
+    "/lobby",
+    "/lobby/live",
+    "/progress",
+    "/live",
+    "/audit",
+    "/records",
+    "/archive.zip",
+    "/result",
+)
 ACTIONS = ("name", "open", "start", "cancel", "again", "delete", "variables", "declaration", "settings", "invite", "withdraw", "remove")
 
 
@@ -244,7 +258,7 @@ def test_a_site_sees_its_study_and_nothing_else(ada: Browser) -> None:
     assert "Cancel the study" not in words(page)
     assert site.get(f"/studies/{study}/progress").status_code == 200
     assert site.get("/").headers["location"] == f"/studies/{study}"
-    for path in ("/variables", "/settings", "/lobby", "/audit", "/file", "/declaration", "/result"):
+    for path in ("/variables", "/settings", "/lobby", "/audit", "/records", "/archive.zip", "/file", "/declaration", "/result"):
         assert site.get(f"/studies/{study}{path}").status_code == 404, path
     for path in ("/studies", "/studies/new", "/account", f"/studies/{other}", f"/studies/{other}/progress", f"/studies/{other}/live"):
         assert site.get(path).status_code == 404, path

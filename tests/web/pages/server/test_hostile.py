@@ -61,7 +61,7 @@ def test_the_check_finds_what_it_looks_for() -> None:
     assert not harmless('<p style="color: red">')
 
 
-@pytest.mark.parametrize("path", ["", "/variables", "/settings", "/lobby", "/progress", "/audit", "/file", "/declaration"])
+@pytest.mark.parametrize("path", ["", "/variables", "/settings", "/lobby", "/progress", "/audit", "/records", "/file", "/declaration"])
 def test_names_of_studies_variables_and_levels_are_text(ada: Browser, path: str) -> None:
     study = hostile_study(ada)
     page = ada.get(f"/studies/{study}{path}")
@@ -102,7 +102,7 @@ def test_what_sites_say_is_text(ada: Browser) -> None:
     services.runner.event(study, "lost", site=EVIL, reason=EVIL)
     services.runner.event(study, "stage", words=EVIL)
     services.runner.event(study, EVIL[:60])
-    for path in ("", "/lobby", "/progress", "/audit", "/declaration"):
+    for path in ("", "/lobby", "/progress", "/audit", "/records", "/declaration"):
         page = ada.get(f"/studies/{study}{path}")
         assert page.status_code == 200
         assert harmless(page.text), path

@@ -14,7 +14,19 @@ from consilience.service.result_files import plain
 from tests.web.pages.server.helpers import Browser
 
 VARIABLES, SECONDS = 30, 0.2
-PATHS = ("", "/variables", "/settings", "/lobby", "/progress", "/audit", "/result", "/result/tests", "/result/conflicts", "/result/about")
+PATHS = (
+    "",
+    "/variables",
+    "/settings",
+    "/lobby",
+    "/progress",
+    "/audit",
+    "/records",
+    "/result",
+    "/result/tests",
+    "/result/conflicts",
+    "/result/about",
+)
 
 
 @pytest.fixture

@@ -12,12 +12,7 @@ import polars as pl
 import pytest
 
 import consilience as cs
-from consilience.data.basis import Expansion
-from consilience.data.responses import Coded
-from consilience.data.spline import LADDER, Knots, spline
 from consilience.protocol.evaluate import Evaluate
-from consilience.protocol.grid import Cells, Grid
-from consilience.protocol.mean_products import MeanProducts, MeanSet
 from consilience.protocol.messages import Announced
 from consilience.protocol.products import Products
 from tests.disclosure.derivation import Record, Released, alone, assert_same, fewest, knowledge_of, own, sites_apart, too_small
@@ -178,18 +173,6 @@ def test_in_aggregate_a_lie_about_sites_with_gaps_is_not_seen() -> None:
     assert not too_small(found, MIN_ROWS, MIN_CELL)
 
 
-@both
-def test_bounds_around_the_largest_value_find_it(rules: dict[str, Any]) -> None:
-    """Residual method, and a server that lays its few cells where it likes: one row stands in a cell of its own, of any width."""
-    values = np.sort(pl.concat(THREE.values())["X"].to_numpy())
-    edges = np.linspace(values[-2], values[-1] + 0.01, 23)
-    server, _ = serve(THREE, rules, method="residual")
-    seen = server._transport.ask(Grid((Cells.of("X", edges, centred=False),), True), [Announced(("X",), 3, len(values))])
-    (cell,) = np.flatnonzero(seen[2:]) + 2
-    assert seen[cell] == 1
-    assert edges[cell - 1] <= values[-1] <= edges[cell]
-
-
 def crossed(seed: int, n: int, together: int) -> pl.DataFrame:
     """Two discrete variables; so many rows have the later level of both."""
     rng, at = np.random.default_rng(seed), np.arange(n)
@@ -225,57 +208,3 @@ def test_a_patient_alone_in_a_cell_of_two_levels_has_a_number_in_the_information
     linear = np.log((1 + np.sqrt(1 - 4 * weight)) / (1 - np.sqrt(1 - 4 * weight)))
     found = [locations["X"] + 2.0 ** exponents.get("X", 0) * (sign * linear - constant - by_d - by_e) / by_x for sign in (-1, 1)]
     assert min(abs(one - CROSSED["c"]["X"][0]) for one in found) < 1e-6
-
-
-@both
-def test_knots_around_the_largest_value_make_a_column_of_one_patient(rules: dict[str, Any]) -> None:
-    """Residual method: a B-spline whose support holds one row is a number that is zero for all patients but one; its product with Z is
-    that patient's deviation from the mean of the site.
-    """
-    server, _ = serve(THREE, rules, method="residual", site_slopes=False)
-    where, frame = max(((frame["X"].max(), frame) for frame in THREE.values()), key=lambda one: float(str(one[0])))
-    top, next_to = pl.concat(THREE.values())["X"].sort(descending=True).head(2)
-    assert where == top
-    around = Knots(tuple(np.linspace(top - 0.4 * (top - next_to), top + 0.4 * (top - next_to), LADDER + 1).tolist()))
-    coded = Coded({}, {"X": around, "Z": Knots(tuple(np.linspace(10.0, 40.0, LADDER + 1).tolist()))})
-    request = MeanProducts((MeanSet(("X", "Z"), Expansion(("X",), 8), ("Z",)),), coded, slopes=False, features=False)
-    total = server._transport.ask(request, [Announced(names, 3, 246) for names in (("X", "Z"), ("X",), ("Z",))])
-    (found,) = request.read(total, server.schema)
-    middle = found.gram.shape[0] // 2
-    patient = frame.row(frame["X"].arg_max() or 0, named=True)
-    others = frame.filter(pl.col("X") < top)["Z"].mean()
-    height = spline(around, 8).curved(np.zeros(1))[0, middle - 1]
-    deviation = height * found.products["Z"][middle, 0] / found.gram[middle, middle]
-    assert deviation == pytest.approx(patient["Z"] - others, rel=1e-6)
-
-
-SMALL_ONE = {site: table(k, {"p": 800, "q": 700, "r": 500}, "CXZW") for k, site in enumerate("ab", 1)} | {
-    "c": table(3, {"p": 6, "q": 7}, "CXW")
-}
-"""Two large sites, and a small one that lacks Z."""
-
-
-def test_in_aggregate_a_curve_of_the_residual_method_is_about_one_patient_of_a_small_site() -> None:
-    """No lie, two sums subtracted: knots that are close for 4,000 rows leave single rows of 13 in the support of a B-spline. Its product
-    with W is that patient's deviation from the others' mean, and its square says how high the curve is there.
-    """
-    server, record = serve(SMALL_ONE, AGGREGATE, method="residual")
-    server.test_all(max_given=1)
-    found = dict[int, tuple[np.ndarray, np.ndarray]]()
-    for one in record.seen:
-        if isinstance(one.request, MeanProducts):
-            for each, total in zip(one.request.sets, one.request.read(one.total, server.schema), strict=True):
-                if each.expansion.given == ("X",) and "W" in each.responses:
-                    found[round(total.n)] = total.gram, total.products["W"][:, 0]
-                    knots, pieces = one.request.coded.knots["X"], each.expansion.pieces
-    (gram, products), (less, fewer) = found[4013], found[4000]
-    x, w = SMALL_ONE["c"]["X"].to_numpy(), SMALL_ONE["c"]["W"].to_numpy()
-    curve = spline(knots, pieces)
-    columns = curve.curved(curve.straight(x))
-    single = [(j, int(columns[:, j].argmax())) for j in np.flatnonzero((columns != 0.0).sum(axis=0) == 1) if columns[:, j].max() > 1e-3]
-    assert len({i for _, i in single}) >= 3
-    for j, i in single:
-        own = (gram - less)[1 + j, 1 + j]
-        height = np.sqrt(own * len(x) / (len(x) - 1))
-        deviation = height * (products - fewer)[1 + j] / own
-        assert deviation == pytest.approx(w[i] - np.delete(w, i).mean(), rel=1e-4)

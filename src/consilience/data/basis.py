@@ -10,6 +10,8 @@ curves       B-splines of a continuous variable (:mod:`consilience.data.spline`)
 pairs        products of a line and short curves of one variable with those of another,  squares of coefficients, in
              or with levels; of levels and levels                                        units of the columns' spreads
 ===========  ==========================================================================  ===========================
+
+A site that must not tell of few rows alters some of them (:mod:`consilience.data.altered`).
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from consilience.data.schema import Schema
 from consilience.data.spline import Knots, spline
 from consilience.data.table import Table
 
-__all__ = ["Expansion", "Widths", "columns", "curves_of", "roughness", "widths"]
+__all__ = ["JUST_TWO", "Expansion", "Widths", "columns", "curves_of", "multiplied", "roughness", "split", "widths"]
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -60,7 +62,12 @@ class Widths(msgspec.Struct, frozen=True):
         return self.free + self.curves + self.pairs
 
 
-def _split(schema: Schema, given: tuple[str, ...]) -> tuple[list[str], list[str]]:
+def split(schema: Schema, given: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """The numbers and the discrete variables among those given.
+
+    >>> split(Schema({"A": "continuous", "C": "binary"}), ("A", "C"))
+    (['A'], ['C'])
+    """
     numbers = [name for name in given if not schema[name].kind.is_discrete]
     return numbers, [name for name in given if schema[name].kind.is_discrete]
 
@@ -73,7 +80,7 @@ def widths(schema: Schema, expansion: Expansion, knots: Mapping[str, Knots]) -> 
     >>> widths(schema, Expansion(("A", "B", "E"), 8, 1), {"A": ladder, "B": ladder})
     Widths(lines=2, main=4, free=4, curves=18, pairs=21)
     """
-    numbers, factors = _split(schema, expansion.given)
+    numbers, factors = split(schema, expansion.given)
     levels = [schema[name].n_columns for name in factors]
     curves = [spline(knots[name], expansion.pieces).n_curved for name in numbers] if expansion.pieces else []
     main = len(numbers) + sum(levels)
@@ -123,7 +130,7 @@ def columns(
     array([[0., 0., 0., 0., 0.],
            [1., 1., 0., 1., 0.]])
     """
-    numbers, factors = _split(table.schema, expansion.given)
+    numbers, factors = split(table.schema, expansion.given)
 
     def made(name: str, pieces: int) -> Floats:
         return curves_of(table, name, pieces, index, knots[name], centres.get(name, 0.0)) if curved is None else curved(name, pieces)
@@ -139,20 +146,25 @@ def columns(
     plain, pairs = list[Floats](), list[Floats]()
     if expansion.short >= 0:
         short = [made(name, expansion.short) for name in numbers] if expansion.short else lines
-        pairs = [_product(a, b) for a, b in (*combinations(short, 2), *product(short, levels), *combinations(levels, 2))]
+        pairs = [multiplied(a, b) for a, b in (*combinations(short, 2), *product(short, levels), *combinations(levels, 2))]
         if len(numbers) == len(expansion.given) == JUST_TWO:
             plain, pairs = [pairs[0][:, :1]], [pairs[0][:, 1:]]
     n = table.n_rows if index is None else len(index)
     return np.concatenate([np.empty((n, 0)), *lines, *levels, *plain, *curves, *pairs], axis=1)
 
 
-def _product(a: Floats, b: Floats) -> Floats:
+def multiplied(a: Floats, b: Floats) -> Floats:
+    """Every column of one matrix with every column of the other.
+
+    >>> multiplied(np.array([[1.0, 2.0]]), np.array([[3.0, 5.0]]))
+    array([[ 3.,  5.,  6., 10.]])
+    """
     return (a[:, :, None] * b[:, None, :]).reshape(len(a), -1)
 
 
 def roughness(schema: Schema, expansion: Expansion, knots: Mapping[str, Knots]) -> Floats:
     """The roughness of the curves, as a matrix over their columns: a block for each variable."""
-    numbers, _ = _split(schema, expansion.given)
+    numbers, _ = split(schema, expansion.given)
     blocks = [spline(knots[name], expansion.pieces).roughness for name in numbers] if expansion.pieces else []
     size, at = sum(map(len, blocks)), 0
     whole = np.zeros((size, size))

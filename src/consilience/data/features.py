@@ -7,6 +7,9 @@ itself would hang on the few rows that lie furthest out, and so would every test
 An even bend shows in u², an odd one in u³ (sin 2z has no part along z², for z that are symmetric), and what two variables do only together
 in their product. Where there are more than :data:`MOST_FEATURES`, products of numbers with levels are left out first; products of levels
 are looked at only where all predictors are discrete.
+
+A site that must not tell of fewer than some rows has zeros for features that are about fewer (:func:`few_rows`), and no more columns than
+it has times so many rows.
 """
 
 from __future__ import annotations
@@ -15,10 +18,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from consilience.data.clumps import effective_rows, rare
 from consilience.data.design import Floats, centre
 from consilience.data.schema import Schema
 
-__all__ = ["MOST_FEATURES", "MOST_SCALE", "feature_plan", "widen"]
+__all__ = ["MOST_FEATURES", "MOST_SCALE", "feature_plan", "few_rows", "widen"]
 
 MOST_FEATURES = 8
 """Features of one model. Their cross-products are most of what the check of a model costs."""
@@ -45,8 +49,37 @@ def feature_plan(schema: Schema, columns: Sequence[tuple[str, int]]) -> list[tup
     return plan[:MOST_FEATURES]
 
 
-def widen(columns: Floats, plan: Sequence[tuple[int, ...]], scales: Sequence[int | None], weights: Floats | None) -> Floats:
+def few_rows(factors: Sequence[Floats], levels: Sequence[bool], weights: Floats | None, least: float) -> bool:
+    """True if the product of two or three centred columns is about fewer than ``least`` rows. ``levels`` says which are of a level.
+
+    Two levels must not part fewer rows from the others; a number within a level needs twice as many, as a line has two ends; the product of
+    numbers is judged by its effective rows about the value that most rows have.
+
+    >>> a, b = np.array([0.5] * 6 + [-0.5] * 6), np.array([0.75] + [-0.25] * 11)
+    >>> few_rows([a, b], [True, True], None, 5), few_rows([a, a], [False, False], None, 5)
+    (True, False)
+    """
+    ones = np.ones(len(factors[0])) if weights is None else weights
+    cells = np.zeros(len(ones), dtype=np.int64)
+    for factor, level in zip(factors, levels, strict=True):
+        cells = 2 * cells + (level & (factor > 0))
+    counts = np.bincount(cells, weights=ones, minlength=2)
+    if all(levels):
+        return rare(np.rint(counts).astype(np.int64), least)
+    if any(levels):
+        here = cells > 0
+        numbers = np.prod([factor for factor, level in zip(factors, levels, strict=True) if not level], axis=0)
+        return 0 < ones[here].sum() < 2 * least or bool(0 < effective_rows(numbers[here, None], np.zeros(1))[0] < least)
+    made = np.prod(factors, axis=0)[:, None]
+    return bool(0 < effective_rows(made, np.median(made, axis=0))[0] < least)
+
+
+def widen(
+    columns: Floats, plan: Sequence[tuple[int, ...]], scales: Sequence[int | None], weights: Floats | None, least: float = 1.0
+) -> Floats:
     """Centred ``columns`` with their features, centred too. ``scales`` has the exponent of a number's scale, None for a level.
+
+    With ``least`` above one, features that are about fewer rows are zero, and those for which there are too few rows.
 
     >>> widen(np.array([[-1.0], [0.0], [1.0]]), [(0, 0)], [0], None).round(3)
     array([[-1.   ,  0.267],
@@ -64,7 +97,13 @@ def widen(columns: Floats, plan: Sequence[tuple[int, ...]], scales: Sequence[int
             continue
         half = np.ldexp(columns[:, j], -scale - 1)
         bounded[j] = 2.0 * half / np.sqrt(1.0 + half * half)
+    rows = len(columns) if weights is None else round(float(weights.sum()))
+    left = rows // least - 1 - p
     for k, product in enumerate(plan, start=p):
+        if least > 1 and (left <= 0 or few_rows([bounded[j] for j in product], [scales[j] is None for j in product], weights, least)):
+            made[:, k] = 0.0
+            continue
+        left -= 1
         np.multiply(bounded[product[0]], bounded[product[1]], out=made[:, k])
         for j in product[2:]:
             made[:, k] *= bounded[j]

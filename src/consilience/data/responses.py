@@ -12,12 +12,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience.data.coarse import Coarse, coarse_features
 from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
 from consilience.data.spline import LADDER, Knots, Spline, spline
 from consilience.data.table import Table
 
-__all__ = ["Coded", "feature_spline", "mid_ranks", "n_responses", "response_columns"]
+__all__ = ["Coded", "altered_features", "feature_spline", "mid_ranks", "n_responses", "response_columns"]
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -72,10 +73,36 @@ def n_responses(schema: Schema, name: str, *, features: bool) -> int:
     return variable.n_columns
 
 
-def response_columns(table: Table, name: str, index: Index | None, coded: Coded, centres: Mapping[str, float], *, features: bool) -> Floats:
+def altered_features(table: Table, name: str, index: Index | None, coded: Coded, centres: Mapping[str, float], least: int) -> Coarse | None:
+    """What a site makes of the curves of a number in these rows, where none may be about fewer than ``least`` of them; None: nothing.
+
+    Any function of a variable may stand for it, so that sites need not have the same.
+    """
+    values = table.numbers[name] if index is None else table.numbers[name][index]
+    shape, inside = _features(values, name, coded, centres)
+    return coarse_features(inside, tuple(shape.knots.tolist()), least)
+
+
+def _features(values: Floats, name: str, coded: Coded, centres: Mapping[str, float]) -> tuple[Spline, Floats]:
+    """The curves of a number's features, and its values in units of their knots."""
+    shape = feature_spline(coded.knots[name])
+    return shape, shape.straight(values - centres[name] if coded.knots[name].centred else values)
+
+
+def response_columns(
+    table: Table,
+    name: str,
+    index: Index | None,
+    coded: Coded,
+    centres: Mapping[str, float],
+    *,
+    features: bool,
+    altered: Coarse | None = None,
+) -> Floats:
     """The columns in the rows ``index``: a number about the site's centre in the study's unit, the score of a level, or indicators.
 
-    With ``features`` curves of a number follow, or indicators of all levels of an ordinal variable but the first and the last.
+    With ``features`` curves of a number follow, or indicators of all levels of an ordinal variable but the first and the last; ``altered``
+    says what a site makes of the curves.
 
     >>> import polars as pl
     >>> table = Table(pl.DataFrame({"A": [4.0, 8.0]}), Schema({"A": "continuous"}), "muenster")
@@ -90,13 +117,11 @@ def response_columns(table: Table, name: str, index: Index | None, coded: Coded,
         indicators: Floats = (codes[:, None] == wanted).astype(np.float64)
         return np.column_stack([np.array(coded.scores[name])[codes], indicators]) if ordinal else indicators
     values = table.numbers[name] if index is None else table.numbers[name][index]
-    about = values - centres[name]
-    own: Floats = np.ldexp(about, -coded.exponents.get(name, 0)).reshape(-1, 1)
+    own: Floats = np.ldexp(values - centres[name], -coded.exponents.get(name, 0)).reshape(-1, 1)
     if not features:
         return own
-    shape = feature_spline(coded.knots[name])
-    inside = shape.straight(about if coded.knots[name].centred else values)
-    curves = shape.curved(np.clip(inside, shape.knots[0], shape.knots[-1]))
+    shape, inside = _features(values, name, coded, centres)
+    curves = shape.curved(np.clip(inside, shape.knots[0], shape.knots[-1])) if altered is None else altered.columns(inside)
     found: Floats = np.zeros((len(own), 1 + CURVES))
     found[:, :1], found[:, 1 : 1 + curves.shape[1]] = own, curves  # fewer where quantiles fall together
     return found

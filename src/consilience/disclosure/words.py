@@ -128,9 +128,7 @@ def _rest(terms: Terms) -> list[str]:
     if terms.method in (Method.FEDCI, Method.AUTO):
         lines += _models(terms)
     if terms.method in (Method.RESIDUAL, Method.AUTO):
-        alone = "" if strict else ", which may be those of one site"
-        lines.append(f"not covered: curves of numbers rest on few rows where few lie, and products with them tell of these few{alone}")
-        lines.append("not covered: how many rows of all sites together lie between given values of a number; far out there may be few")
+        lines += _curves(terms, strict=strict)
     return lines
 
 
@@ -153,6 +151,25 @@ def _models(terms: Terms) -> list[str]:
         f"not covered: a server that does not follow the protocol can ask for models at many points of its choice; each sum is about "
         f"{terms.min_cell} rows or more, but all of them together may tell of single ones",
         alone,
+    ]
+
+
+def _curves(terms: Terms, *, strict: bool) -> list[str]:
+    """What sums with curves of numbers tell, and counts of rows along them."""
+    alone = "" if strict else ", which may be those of one site"
+    if terms.min_cell == 1:
+        return [
+            f"not covered: curves of numbers rest on few rows where few lie, and products with them tell of these few{alone}",
+            "not covered: how many rows of all sites together lie between given values of a number; far out there may be few",
+        ]
+    least = terms.min_cell
+    return [
+        f"curves of a number, and products of columns, are about at least {least} rows of a site, wherever they are asked to bend: a site "
+        f"with fewer rows there has coarser ones, or none (min_cell={least})",
+        f"how many rows of all sites together lie between given values of a number is summed; no site counts 1 to {least - 1} rows between "
+        f"two of them, but counts them with their neighbours (min_cell={least})",
+        f"not covered: in sums with lines and curves the rows that lie farthest out count most; at a small site one of them may count for "
+        f"more than half{alone}",
     ]
 
 

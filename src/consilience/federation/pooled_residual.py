@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from consilience.citest.interface import CITest, Progress
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult
-from consilience.data.basis import columns, roughness, widths
+from consilience.data.basis import Expansion, columns, roughness, widths
 from consilience.data.kinds import Kind
 from consilience.data.responses import Coded, mid_ranks, response_columns
 from consilience.data.schema import Schema
@@ -118,8 +118,7 @@ class PooledResidual(CITest):
         x, y = self.schema[question.x], self.schema[question.y]
         least = fewest_rows(x, y, rows.n, clustered=self._cluster is not None)
         for variable in (x, y):
-            zero = dict.fromkeys(self._table.numbers, 0.0)
-            response = response_columns(self._table, variable.name, index, self._coded, zero, features=self._features)
+            response = self._responses(variable.name, index)
             fit = design.fit(response, levels=variable.kind in UNORDERED)
             if isinstance(fit, str):
                 return silent_result(question, f"{variable.name} {fit}", rows.n, contributors, 0)
@@ -137,6 +136,13 @@ class PooledResidual(CITest):
         if d > MOST_PRODUCTS or max(len(part.products) for part in parts) * ROWS_PER_PRODUCT > rows.n:
             return silent_result(question, f"{d} products of residuals are too many for {rows.n} rows", rows.n, contributors, 0)
         return self._test(question, plan, fits[0], fits[1], index, contributors)
+
+    def _columns(self, expansion: Expansion, index: Index) -> Floats:
+        return columns(self._table, expansion, index, self._coded.knots, dict.fromkeys(self._table.numbers, 0.0))
+
+    def _responses(self, name: str, index: Index) -> Floats:
+        zero = dict.fromkeys(self._table.numbers, 0.0)
+        return response_columns(self._table, name, index, self._coded, zero, features=self._features)
 
     def _level_counts(self, name: str, index: Index) -> Floats:
         codes = self._table.codes.get(name)
@@ -172,7 +178,7 @@ class PooledResidual(CITest):
         if expansion is None:
             return None
         wide = widths(self.schema, expansion, knots)
-        made = columns(self._table, expansion, index, knots, dict.fromkeys(self._table.numbers, 0.0))
+        made = self._columns(expansion, index)
         site, how = self._site[index], Smoothing(self._slopes, self._features)
         own: list[Floats] = []
         for k in np.unique(site):

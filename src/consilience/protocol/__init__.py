@@ -14,7 +14,7 @@ what a site computes, how the sum over sites is read, and its words for the ledg
 ``place``          where a number lies, by the middle half of each site's rows (this and the next three: tests of residuals)
 ``grid``           how many rows lie between given values; counts of ordered levels
 ``mean_products``  cross-products for smooth means
-``residual_products``  sums of products of residuals; made by ``residuals`` and ``products_of`` on columns of ``expanded``
+``residual_products``  sums of products of residuals; made by ``residuals`` and ``products_of`` on columns of ``expanded``, by ``clusters``
 ``catalogue``      all of them, a line each
 -----------------  -------------------------------------------------------------------------------------------
 ``desk``           what a site has before it when it computes: its table, its caches, its own tests

@@ -41,7 +41,8 @@ class Desk:
 
     How a site tests on its own rows is passed in: it is the same test that is done over all sites, and it lies above this room. With
     ``rounds_own`` its p-values are rounded before they are summed (Fisher's method). Scores and information that are about fewer than
-    ``fewest`` of its rows are not told (:mod:`consilience.glm.crowd`); 1 is no such rule.
+    ``fewest`` of its rows are not told (:mod:`consilience.glm.crowd`), nor columns that are (:mod:`consilience.data.coarsening`); 1 is no
+    such rule.
     """
 
     def __init__(
@@ -55,7 +56,7 @@ class Desk:
         fewest: int = 1,
     ) -> None:
         self.table, self.own_tests, self.own_residuals, self.cache_bytes = table, own_tests, own_residuals, cache_bytes
-        self.rounds_own, self.crowds = rounds_own, Crowds(table, fewest)
+        self.rounds_own, self.fewest, self.crowds = rounds_own, fewest, Crowds(table, fewest)
         self._kept: dict[type, Any] = {}
 
     def answer(self, request: Request, site: int = 0) -> Floats:

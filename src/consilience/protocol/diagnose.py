@@ -96,7 +96,7 @@ class DiagnoseAsk(msgspec.Struct, frozen=True):
         design = build(table, model.spec, model.keep, Coding(exponents))
         plan = self.plan(schema)
         scales = [None if schema[name].kind.is_discrete else s for (name, _), s in zip(self._columns(schema), self.scales, strict=True)]
-        columns = widen(design.columns, plan, scales, design.weights)
+        columns = widen(design.columns, plan, scales, design.weights, 1.0 if crowds is None else crowds.fewest)
         widened, kind = self.widened(schema, ordinal), schema[model.response].kind
         if kind is Kind.CONTINUOUS:
             numbers = np.ldexp(design.response.astype(np.float64), -exponents.get(model.response, 0))

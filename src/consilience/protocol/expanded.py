@@ -14,8 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience.data.altered import Alterations, altered_columns
 from consilience.data.basis import Expansion, Widths, columns, curves_of, widths
-from consilience.data.responses import Coded, n_responses, response_columns
+from consilience.data.coarse import Coarse
+from consilience.data.coarsening import alterations
+from consilience.data.responses import Coded, altered_features, n_responses, response_columns
 from consilience.data.spline import curves_on, own_knots
 from consilience.data.table import Rows
 from consilience.glm.kernel import Floats
@@ -114,13 +117,16 @@ class Bench:
     known: dict[Any, Maps] = field(default_factory=dict)
     knots: dict[Any, tuple[float, ...]] = field(default_factory=dict)
     sizes: dict[Expansion, Widths] = field(default_factory=dict)
+    altered: dict[Any, Alterations] = field(default_factory=dict)
+    features: dict[Any, Coarse | None] = field(default_factory=dict)
     used: int = 0
     latest: tuple[Any, Floats] | None = None
 
     def begin(self, coded: Coded) -> Bench:
         """Forget columns in other units or on other knots, and make room if little is left."""
         if coded != self.coded or self.used > self.room // 2:
-            self.coded, self.kept, self.known, self.knots, self.sizes, self.used, self.latest = coded, {}, {}, {}, {}, 0, None
+            self.coded, self.kept, self.known, self.knots, self.sizes = coded, {}, {}, {}, {}
+            self.altered, self.features, self.used, self.latest = {}, {}, 0, None
         return self
 
     def keep(self, key: Any, made: Floats) -> Floats:
@@ -140,13 +146,17 @@ class Bench:
             yield Piece(number, index[start : start + PIECE])
 
     def columns(self, expansion: Expansion, rows: Rows, piece: Piece) -> Floats:
-        """The common columns of an expansion in some rows."""
+        """The common columns of an expansion in some rows, as this site tells them."""
         assert self.coded is not None
         key = (expansion, rows.key, piece.number)
         if key in self.kept:
             return self.kept[key]
         if self.latest is None or self.latest[0] != key:
             knots, centres = self.coded.knots, centres_of(self.desk)
+            if self.desk.fewest > 1:
+                made = altered_columns(self.desk.table, expansion, piece.index, knots, centres, self._altered(expansion, rows))
+                self.latest = key, self.keep(key, made)
+                return made
             curves = partial(self._curves, rows, piece)
             made = columns(self.desk.table, expansion, piece.index, knots, centres, curves)
             alone = len(expansion.given) == self.widths(expansion).lines == 1  # then they are its curves, which are kept
@@ -161,6 +171,15 @@ class Bench:
             return self.kept[key]
         knots, centre = self.coded.knots[name], centres_of(self.desk)[name]
         return self.keep(key, curves_of(self.desk.table, name, pieces, piece.index, knots, centre))
+
+    def _altered(self, expansion: Expansion, rows: Rows) -> Alterations:
+        """What the site alters, over all rows of the sample, so that no column is about few of them."""
+        assert self.coded is not None
+        key = (expansion, rows.key)
+        if key not in self.altered:
+            knots, centres = self.coded.knots, centres_of(self.desk)
+            self.altered[key] = alterations(self.desk.table, expansion, rows, knots, centres, self.desk.fewest)
+        return self.altered[key]
 
     def extras(self, expansion: Expansion, rows: Rows, piece: Piece, how: Smoothing) -> Floats:
         """The site's own curves in some rows."""
@@ -202,7 +221,19 @@ class Bench:
         if key in self.kept:
             return self.kept[key]
         centres = centres_of(self.desk)
-        return self.keep(key, response_columns(self.desk.table, name, piece.index, self.coded, centres, features=features))
+        altered = self._altered_features(name, rows) if features else None
+        return self.keep(key, response_columns(self.desk.table, name, piece.index, self.coded, centres, features=features, altered=altered))
+
+    def _altered_features(self, name: str, rows: Rows) -> Coarse | None:
+        """The same of the curves of a response."""
+        if self.desk.fewest <= 1 or name not in self.desk.table.numbers:
+            return None
+        assert self.coded is not None
+        key = (name, rows.key)
+        if key not in self.features:
+            made = altered_features(self.desk.table, name, rows.index, self.coded, centres_of(self.desk), self.desk.fewest)
+            self.features[key] = made
+        return self.features[key]
 
     def widths(self, expansion: Expansion) -> Widths:
         """How many columns there are."""

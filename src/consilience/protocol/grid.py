@@ -6,6 +6,7 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
@@ -18,7 +19,7 @@ from consilience.protocol.request import MANY, Request, VariableSet
 from consilience.settings.choices import Method
 from consilience.wording import counted
 
-__all__ = ["COARSE_CELLS", "Cells", "Grid"]
+__all__ = ["COARSE_CELLS", "Cells", "Grid", "fold_cells"]
 
 COARSE_CELLS = 16
 """Cells of the first look at a variable."""
@@ -57,6 +58,27 @@ class Counted(NamedTuple):
     levels: dict[str, Floats]
 
 
+def fold_cells(counts: NDArray[np.integer], least: int) -> NDArray[np.integer]:
+    """Counts of neighbouring cells of which none is from 1 to ``least`` - 1: rows of such a cell count in the next one towards the middle.
+
+    >>> fold_cells(np.array([2, 0, 9, 9, 3, 1]), 5)
+    array([ 0,  0, 11, 13,  0,  0])
+    """
+    folded, n = counts.copy(), int(counts.sum())
+    middle = int(np.searchsorted(np.cumsum(counts), 0.5 * n)) if n else 0
+    for cells, step in ((range(middle), 1), (range(len(counts) - 1, middle, -1), -1)):
+        for i in cells:
+            if 0 < folded[i] < least:
+                folded[i + step] += folded[i]
+                folded[i] = 0
+    if 0 < folded[middle] < least:  # the others are none, or many enough
+        others = np.where(np.arange(len(folded)) == middle, 0, folded)
+        into = int(others.argmax())
+        if others[into]:
+            folded[into], folded[middle] = folded[into] + folded[middle], 0
+    return folded
+
+
 class Grid(Request, frozen=True, tag="grid"):
     """Counts per cell, one variable after the other; then counts of the levels of ordinal variables, from which their scores are made.
 
@@ -93,7 +115,7 @@ class Grid(Request, frozen=True, tag="grid"):
             guard.keeps_cells(cells.variable, cells.edges, centred=cells.centred, fine=self.fine)
 
     def answer(self, desk: Desk, site: int) -> Floats:
-        """The site's own counts; zeros where it does not hold the variable."""
+        """The site's own counts, none of them of a few rows; zeros where it does not hold the variable."""
         parts: list[Floats] = [np.empty(0)]
         centres = centres_of(desk)
         for cells in self.cells:
@@ -101,7 +123,8 @@ class Grid(Request, frozen=True, tag="grid"):
             values = values[~np.isnan(values)]
             if cells.centred and len(values):
                 values = values - centres[cells.variable]
-            parts.append(np.bincount(np.searchsorted(cells.bounds, values, side="right"), minlength=cells.n).astype(np.float64))
+            counts = np.bincount(np.searchsorted(cells.bounds, values, side="right"), minlength=cells.n)
+            parts.append(fold_cells(counts, desk.fewest).astype(np.float64))
         for name in self.levels:
             codes = desk.table.codes.get(name, np.empty(0, dtype=np.int32))
             parts.append(np.bincount(codes[codes >= 0], minlength=len(desk.table.schema[name].levels)).astype(np.float64))

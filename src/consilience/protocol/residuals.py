@@ -8,12 +8,12 @@ from itertools import groupby
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from consilience.data.basis import Expansion
 from consilience.data.responses import Coded
 from consilience.data.table import Rows
 from consilience.glm.kernel import Floats
+from consilience.protocol.clusters import clusters_of
 from consilience.protocol.desk import Desk, Smoothing
 from consilience.protocol.errors import WrongShapeError
 from consilience.protocol.expanded import Bench, Maps, Piece, bench_of
@@ -122,8 +122,8 @@ def moments(
         residuals = _residuals(bench, means, number, how, clustered=cluster is not None, keep=keep, again=again)
         for test in tests:
             if test.x in residuals and test.y in residuals:
-                codes = None if cluster is None else _of(cluster, means[test.x].turned.pieces[number])
-                sums[test.number].add(residuals[test.x], residuals[test.y], codes)
+                turned = means[test.x].turned
+                sums[test.number].add(residuals[test.x], residuals[test.y], clusters_of(desk, turned.rows, turned.pieces[number].index))
     found = {}
     for test in tests:
         leverages = None
@@ -187,7 +187,7 @@ def _left(bench: Bench, turned: _Turned, means: Sequence[_Mean], number: int, ho
     piece, swept = turned.pieces[number], turned.maps.swept
     own, columns = _turn(bench, turned, piece, how)
     if clustered:
-        turned.by_cluster.append(_cluster_sums(bench, own, columns, piece))
+        turned.by_cluster.append(_cluster_sums(bench, own, columns, turned.rows, piece))
     fitted = own @ np.concatenate([mean.own for mean in means], axis=1)
     fitted += columns @ np.concatenate([mean.coefficients for mean in means], axis=1)
     fitted += np.concatenate([mean.centre for mean in means])
@@ -209,14 +209,11 @@ def _turn(bench: Bench, turned: _Turned, piece: Piece, how: Smoothing) -> tuple[
     return whole[:, : swept.own], whole @ turned.turn(columns.shape[1])
 
 
-def _of(cluster: NDArray[np.intp], piece: Piece) -> NDArray[np.intp]:
-    return cluster if piece.index is None else cluster[piece.index]
-
-
-def _cluster_sums(bench: Bench, own: Floats, turned: Floats, piece: Piece) -> tuple[Floats, Floats]:
-    cluster = bench.desk.table.cluster
+def _cluster_sums(bench: Bench, own: Floats, turned: Floats, rows: Rows, piece: Piece) -> tuple[Floats, Floats]:
+    cluster, codes = bench.desk.table.cluster, clusters_of(bench.desk, rows, piece.index)
     assert cluster is not None
-    codes, size = _of(cluster, piece), int(cluster.max(initial=-1)) + 1
+    assert codes is not None
+    size = int(cluster.max(initial=-1)) + 1
     sums = np.zeros((size, 1 + own.shape[1])), np.zeros((size, turned.shape[1]))
     np.add.at(sums[0], codes, np.column_stack([np.ones(len(own)), own]))
     np.add.at(sums[1], codes, turned)

@@ -152,7 +152,8 @@ class _Summed(Transport):
             census = Census({site: found.statement for site, found in made.items()}, terms, schema)
             self._stated = tuple(Stated(str(i), site, found.statement.encoded()) for i, (site, found) in enumerate(made.items()))
             tables = [apply(found, census, site) for site, found in made.items()]
-        self._ask, self._sites = _summed(tables, rounds_own=terms.disclosure.rounds_alone), len(tables)
+        self._ask = _summed(tables, rounds_own=terms.disclosure.rounds_alone, fewest=terms.min_cell)
+        self._sites = len(tables)
 
     def statements(self) -> tuple[Stated, ...]:
         return self._stated
@@ -169,9 +170,9 @@ class _Summed(Transport):
         return tuple(str(i) for i in range(self._sites))
 
 
-def _summed(tables: Sequence[Table], *, rounds_own: bool = False) -> Callable[[AnyRequest], Floats]:
+def _summed(tables: Sequence[Table], *, rounds_own: bool = False, fewest: int = 1) -> Callable[[AnyRequest], Floats]:
     """A round: every site's answer, added up."""
-    desks = [desk_for(table, rounds_own=rounds_own) for table in tables]
+    desks = [desk_for(table, rounds_own=rounds_own, fewest=fewest) for table in tables]
 
     def ask(request: AnyRequest) -> Floats:
         total: Floats = np.sum([desk.answer(request, site) for site, desk in enumerate(desks)], axis=0)

@@ -168,8 +168,8 @@ def _curves(terms: Terms, *, strict: bool) -> list[str]:
         f"with fewer rows there has coarser ones, or none (min_cell={least})",
         f"how many rows of all sites together lie between given values of a number is summed; no site counts 1 to {least - 1} rows between "
         f"two of them, but counts them with their neighbours (min_cell={least})",
-        f"not covered: in sums with lines and curves the rows that lie farthest out count most; at a small site one of them may count for "
-        f"more than half{alone}",
+        "not covered: in sums with lines and curves the rows that lie farthest out count most; at a small site one of them may count for "
+        "more than half",
     ]
 
 

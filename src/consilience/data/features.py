@@ -97,15 +97,46 @@ def widen(
             continue
         half = np.ldexp(columns[:, j], -scale - 1)
         bounded[j] = 2.0 * half / np.sqrt(1.0 + half * half)
-    rows = len(columns) if weights is None else round(float(weights.sum()))
-    left = rows // least - 1 - p
     for k, product in enumerate(plan, start=p):
-        if least > 1 and (left <= 0 or few_rows([bounded[j] for j in product], [scales[j] is None for j in product], weights, least)):
-            made[:, k] = 0.0
-            continue
-        left -= 1
         np.multiply(bounded[product[0]], bounded[product[1]], out=made[:, k])
         for j in product[2:]:
             made[:, k] *= bounded[j]
     centre(made[:, p:], weights)
+    if least > 1:
+        rows = len(columns) if weights is None else round(float(weights.sum()))
+        left = rows // least - 1 - p
+        plain = _plainly_many(made[:, p:], bounded, plan, scales, least) if weights is None else [False] * len(plan)
+        for k, product in enumerate(plan):
+            levels = [scales[j] is None for j in product]
+            if left <= 0 or (not plain[k] and few_rows([bounded[j] for j in product], levels, weights, least)):
+                made[:, p + k] = 0.0
+            else:
+                left -= 1
     return made
+
+
+def _plainly_many(
+    features: Floats, bounded: dict[int, Floats], plan: Sequence[tuple[int, ...]], scales: Sequence[int | None], least: float
+) -> list[bool]:
+    """Which of the centred features are about enough rows by bounds that cost next to nothing; the others must be looked at.
+
+    Numbers lie within ±2, so that m of them multiplied, less any value of theirs, are at most M = 2·2^m. By Σb² ≤ M Σ|b| a feature is about
+    Σ|b|/M rows at least, which is at least Σb²/M², and Σb² is least about the mean. A number in the rows of a level has M = 2.
+    """
+    numbers = [j for j in bounded if scales[j] is not None]
+    levels = [j for j in bounded if scales[j] is None]
+    total = np.einsum("ij,ij->j", features, features)
+    found = [total[k] >= 4.0 ** (1 + len(product)) * least for k, product in enumerate(plan)]
+    if levels:
+        here = np.array([bounded[j] > 0 for j in levels], dtype=np.float64)
+        enough = here.sum(axis=1) >= 2 * least
+        within = here @ np.array([bounded[j] for j in numbers]).T ** 2 if numbers else np.zeros((len(levels), 0))
+        for k, product in enumerate(plan):
+            inside = [j for j in product if j in levels]
+            outside = [j for j in product if j in numbers]
+            if inside:
+                alone = len(inside) == len(outside) == 1
+                found[k] = (
+                    alone and enough[levels.index(inside[0])] and within[levels.index(inside[0]), numbers.index(outside[0])] >= 4 * least
+                )
+    return found

@@ -66,6 +66,7 @@ class Census:
         self.least = max(2, terms.min_contributors)
         """Sites that anything must be about, with strict."""
         self._alone = terms.method in ALONE or terms.effects in ALONE
+        self._refusals = dict[frozenset[str], str]()  # each is asked for with every request
         self._holds = {site: frozenset(said.variables) for site, said in self.statements.items() if not self.sits_out(site)}
 
     def sits_out(self, site: bytes) -> bool:
@@ -82,7 +83,12 @@ class Census:
         """Why no sum over this set is made, not even of counts, or the empty string."""
         if not self.strict:
             return ""
-        vector = self._vector(variables)
+        wanted = frozenset(variables)
+        if wanted not in self._refusals:
+            self._refusals[wanted] = self._refusal(self._vector(wanted))
+        return self._refusals[wanted]
+
+    def _refusal(self, vector: Vector) -> str:
         if vector in self._space:
             return ""
         sites = sum(self._weight(vector))

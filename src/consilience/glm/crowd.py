@@ -45,8 +45,8 @@ ROUNDING = 1e-3
 FAINT = 1e-8
 """Where all rows on one side of a step have less of w together, the step is as good as complete. A fit of a number with few values, one of
 which predicts a level perfectly, ends above it."""
-MIDDLE = ((0.0475, 65), (0.16, 5))
-"""Where w is at least the first in so many times ``fewest`` rows, p is between 0.05 and 0.95 there (0.2 and 0.8), and all weights above are
+MIDDLE = ((0.16, 5), (0.0475, 65))
+"""Where w is at least the first in so many times ``fewest`` rows, p is between 0.2 and 0.8 there (0.05 and 0.95), and all weights above are
 enough: no sum of :func:`step_weights` needs to be made."""
 
 
@@ -90,7 +90,8 @@ class Crowd:
     def is_enough(self, told: Iterable[Weights]) -> bool:
         """True if every sum with these weights is about enough rows. What is zero in all rows of a set tells nothing."""
         for values, most, by_level, rows, having, share in told:
-            sets = self.sets[rows] if by_level else self.sets[rows, :1]
+            sets = self.sets if rows is EVERY else self.sets[rows]
+            sets = sets if by_level else sets[:, :1]
             sums = values @ sets
             # Σv² ≤ max v · Σv: mostly that settles it, and no row is squared
             if sums.min() >= self.fewest * most:
@@ -104,9 +105,11 @@ class Crowd:
     def has_middle(self, *weights: Floats) -> bool:
         """True if so many rows are in the middle of a step that nothing else needs to be looked at: w of all rows, in one piece or more."""
         for least, many in MIDDLE:
-            wanted = many * self.fewest
-            if sum(map(len, weights)) >= wanted and sum(np.count_nonzero(w >= least) for w in weights) >= wanted:
-                return True
+            wanted, found = many * self.fewest, 0
+            for w in weights:
+                found += int(np.count_nonzero(w >= least))
+                if found >= wanted:
+                    return True
         return False
 
 

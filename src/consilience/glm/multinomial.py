@@ -8,6 +8,7 @@ takes the part of reference *for the intercepts*, and the slopes keep their mean
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,15 @@ from consilience.glm.crowd import Crowd, Weights, step_weights
 from consilience.glm.kernel import Evaluation, Floats, Kernel, RowTerms
 
 __all__ = ["Multinomial"]
+
+FEW_LEVELS = 8
+"""So many levels have few enough pairs to hold them all at once."""
+
+
+@lru_cache
+def _pairs(levels: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    one, other = np.triu_indices(levels, 1)
+    return one, other
 
 
 class Multinomial(Kernel):
@@ -108,8 +118,12 @@ class Multinomial(Kernel):
         # H = Σ over pairs of levels of π_l π_m (e_l - e_m)(e_l - e_m)ᵀ ⊗ xxᵀ, and each pair has its own block of it
         (probability,) = terms.arrays
         last = len(probability) - 1
-        for level in range(last):
-            yield Weights(probability[level] * probability[level + 1 :], 0.25, by_level=True)
+        if last < FEW_LEVELS:
+            one, other = _pairs(last + 1)
+            yield Weights(probability[one] * probability[other], 0.25, by_level=True)
+        else:
+            for level in range(last):
+                yield Weights(probability[level] * probability[level + 1 :], 0.25, by_level=True)
         weight = probability * (1.0 - probability)
         for level in range(last + 1):
             if not crowd.has_middle(weight[level]):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import msgspec
+import polars as pl
 import pytest
 
+import consilience as cs
 from consilience.disclosure.errors import StatementError
 from consilience.disclosure.statement import MOST_BYTES, Statement, decode_statement
 from consilience.errors import ProtocolError
@@ -38,3 +40,13 @@ def test_what_is_no_statement(data: bytes, words: str) -> None:
     with pytest.raises(StatementError, match=words) as caught:
         decode_statement(data, SCHEMA)
     assert isinstance(caught.value, ProtocolError)
+
+
+def test_the_ledger_has_the_words_of_the_consent() -> None:
+    """Before it had its own, and said of a site that sits out that it "has 0 rows or more"."""
+    few, many = pl.DataFrame({"A": [1.0, 2.0, 4.0]}), pl.DataFrame({"A": [float(i % 7) for i in range(40)]})
+    clients = [cs.Client("few", few), cs.Client("many", many), cs.Client("more", many)]
+    cs.Server(clients, schema={"A": "continuous"}, min_cell=5, single_site="refuse", on_dropout="stop")._transport._open_run()
+    first, second, _ = (client.ledger["what"][0] for client in clients)
+    assert first == "in the open, to all sites: that this site sits out, since it has fewer than 10 rows to contribute"
+    assert second.endswith("that this site contributes A, that no value of these is missing, and that it has at least 10 rows")

@@ -11,11 +11,12 @@ from consilience.data.table import Table
 from consilience.disclosure.census import Census
 from consilience.disclosure.patterns import columns_of, patterns_of
 from consilience.disclosure.shield import Shielded
+from consilience.disclosure.statement import Statement
 from consilience.settings.choices import Dropout, Isolation, Method, SingleSite
 from consilience.settings.terms import Terms
 from consilience.wording import counted
 
-__all__ = ["contract_lines", "result_lines", "site_lines"]
+__all__ = ["contract_lines", "in_words", "result_lines", "site_lines"]
 
 MOST_LINES = 12
 """Groups of rows, levels or variable sets that are named one by one."""
@@ -188,7 +189,7 @@ def site_lines(shielded: Shielded, terms: Terms, min_cell: int) -> list[str]:
     everybody in the study sees that this site contributes A, B, that no value of these is missing, and that it has at least 10 rows
     """
     ruled = min_cell > 1 or terms.isolation is Isolation.STRICT
-    told = [_told(shielded, terms)] if terms.shielded else []
+    told = [f"everybody in the study sees {in_words(shielded.statement, terms)}"] if terms.shielded else []
     if ruled and not shielded.table.names:
         about = ["nothing about this site's rows can be worked out: what the rules leave of them is too little to take part"]
     elif terms.isolation is Isolation.STRICT:
@@ -283,15 +284,18 @@ def _left_out(shielded: Shielded, min_cell: int) -> list[str]:
     return lines
 
 
-def _told(shielded: Shielded, terms: Terms) -> str:
-    said = shielded.statement
+def in_words(said: Statement, terms: Terms) -> str:
+    """What a statement says of its site, as a clause.
+
+    >>> in_words(Statement(("A", "B"), True, 10), Terms(min_cell=5))
+    'that this site contributes A, B, that no value of these is missing, and that it has at least 10 rows'
+    >>> in_words(Statement((), True, 0), Terms(min_cell=5))
+    'that this site sits out, since it has fewer than 10 rows to contribute'
+    """
     if said.rows < terms.min_rows or not said.variables:
-        return f"everybody in the study sees that this site sits out, since it has fewer than {terms.min_rows} rows to contribute"
+        return f"that this site sits out, since it has fewer than {terms.min_rows} rows to contribute"
     gaps = "that no value of these is missing" if said.whole else "that some values of these are missing"
-    return (
-        f"everybody in the study sees that this site contributes {', '.join(said.variables)}, {gaps}, and that it has at least "
-        f"{counted(terms.min_rows, 'row')}"
-    )
+    return f"that this site contributes {', '.join(said.variables)}, {gaps}, and that it has at least {counted(terms.min_rows, 'row')}"
 
 
 def result_lines(census: Census, names: Mapping[bytes, str], refused: Sequence[tuple[str, ...]] = ()) -> list[str]:

@@ -16,6 +16,7 @@ from consilience.disclosure.census import Census, apply
 from consilience.disclosure.errors import StatementError
 from consilience.disclosure.shield import shield
 from consilience.disclosure.statement import Statement, decode_statement
+from consilience.disclosure.words import in_words
 from consilience.errors import ConsilienceError
 from consilience.federation.site.ledger import Ledger
 from consilience.federation.site.own_tests import desk_for
@@ -157,7 +158,7 @@ class SiteHalf:
             raise
         self._runs.add(run)
         if self._statement:  # on disk before it leaves
-            self._write(run, 0, f"in the open, to all sites: {_said(self.shielded.statement)}", 0, len(self._statement), 0)
+            self._write(run, 0, f"in the open, to all sites: {in_words(self.shielded.statement, self.terms)}", 0, len(self._statement), 0)
         # of an old run nothing is answered any more
         self._key, self._run = RunKey.generate(self.identity, run, self._binding, self._statement), None
         self._state.moves(KeyAsk)
@@ -348,14 +349,3 @@ class SiteHalf:
     ) -> None:
         refused = f"{type(error).__name__}: {error}" if error is not None else ""
         self.ledger.add(self.study, run.hex()[:8], number, what, numbers, n_bytes, masked_with=masked_with, refused=refused, digest=digest)
-
-
-def _said(statement: Statement) -> str:
-    """A statement in words, for the ledger.
-
-    >>> _said(Statement(("A", "B"), True, 10))
-    'that this site contributes A, B, has a value of each in every row, and has 10 rows or more'
-    """
-    gaps = "has a value of each in every row" if statement.whole else "lacks some values"
-    what = ", ".join(statement.variables) or "nothing"
-    return f"that this site contributes {what}, {gaps}, and has {statement.rows} rows or more"

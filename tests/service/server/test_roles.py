@@ -19,6 +19,8 @@ from tests.service.server.roles import ACCOUNTS, NO_RESULT, OBSERVERS, OWNERS, S
 BASE = "/api/v1/studies/{study}"
 DECIDES = {("DELETE", BASE), ("GET", f"{BASE}/deletion"), ("PUT", f"{BASE}/members/{{account}}"), ("POST", f"{BASE}/transfer")}
 """What the study's owner may, and co-owners may not."""
+OF_SITES = {("POST", f"{BASE}/withdraw")}
+"""What a site does for itself, and nobody for it."""
 INSIDE = {f"{BASE}/members", f"{BASE}/audit", f"{BASE}/tests", f"{BASE}/archive"}
 """What owners and observers see, and sites do not."""
 RESULT = {f"{BASE}/tests", f"{BASE}/archive", f"{BASE}/documents/{{name}}"}
@@ -26,6 +28,7 @@ RESULT = {f"{BASE}/tests", f"{BASE}/archive", f"{BASE}/documents/{{name}}"}
 BODIES: dict[str, Any] = {
     "invitations": {"site": "four"},
     "without": {"site": "one"},
+    "withdraw": {"reason": ""},
     "copy": {},
     "rerun": {},
     "transfer": {"account": "bob"},
@@ -59,7 +62,14 @@ def test_a_change_is_for_owners_alone_and_everybody_else_is_told_so(client: Test
     assert len(changing) >= 11
     tokens = heads(client)
     site = {"Authorization": f"Bearer {services_of(client).store.accounts.issue(Principal(study=study, site='one'), 60.0)[0]}"}
+    for method, path in OF_SITES:
+        for name in (*OWNERS, *OBSERVERS):
+            assert ask(client, method, path, study, tokens[name])[0] == 403, (name, path)
+        for name in STRANGERS:
+            assert ask(client, method, path, study, tokens[name])[0] == 404, (name, path)
     for method, path in changing:
+        if (method, path) in OF_SITES:
+            continue
         for name in OBSERVERS:
             assert ask(client, method, path, study, tokens[name]) == (403, OBSERVES), (name, method, path)
         for name in STRANGERS:
@@ -78,7 +88,9 @@ def test_owners_are_never_refused_for_who_they_are_and_answer_for_what_they_did(
     populate(client, ada)
     services, tokens, wrote = services_of(client), {name: bearer(client, name) for name in OWNERS}, Counter[str]()
     for method, path in routes(client.app):  # type: ignore[arg-type]
-        if method == "GET" or path == f"{BASE}/invitations/{{site}}":  # for a site that has joined there is none to take back
+        if (
+            method == "GET" or (method, path) in OF_SITES or path == f"{BASE}/invitations/{{site}}"
+        ):  # for a site that has joined there is none to take back
             continue
         for name in OWNERS:
             if (method, path) in DECIDES and name != "ada":

@@ -137,7 +137,7 @@ def test_a_launch_may_come_from_a_file_of_the_owner_and_no_page_else_may(strange
     "path",
     [
         *("/data", "/data/forget", "/data/database", "/reading", "/columns", "/columns/0", "/columns/0/remedy", "/harmonise"),
-        *("/harmonise/derive", "/join", "/join/study", "/fit", "/leaving", "/consent", "/run", "/run/leave"),
+        *("/harmonise/derive", "/join", "/join/study", "/fit", "/leaving", "/consent", "/run", "/run/leave", "/run/withdraw"),
     ],
 )
 def test_forms_without_their_token_do_nothing(owner: TestClient, path: str) -> None:

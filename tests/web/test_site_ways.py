@@ -67,7 +67,13 @@ def test_whoever_does_not_agree_sends_nothing(server: Server, folders: list[Path
             first.send("/consent", "/consent", decline="1")
             assert "You have not agreed" in words_of(until_page(first, "/run", "The run has ended"))
             assert first.http.get("/run/ledger.jsonl").text == ""
-            assert server.wait(study) == "failed"
+            assert server.state(study)[0] == "running", "it waits for another answer"
+            gone = first.http.post("/run/withdraw", data={"csrf": first.csrf("/run"), "reason": "not our study"})
+            assert "This site has withdrawn from the study" in words_of(gone.text)
+            assert "not our study. It answers nothing more." in words_of(gone.text)
+            (told,) = until(lambda: [body for _, kind, body in server.events(study) if kind == "withdrew"], 20)
+            assert told == {"site": NAMES[0], "reason": "not our study", "answers": 0, "bytes": 0}
+            server.do("POST", f"/studies/{study}/cancel")
 
 
 def withheld(browser: Browser, *names: str) -> str:

@@ -30,7 +30,7 @@ class WaitingRoom:
         if row is None or row.state not in (State.OPEN, State.RUNNING):
             return None
         sites, here = self._store.studies.sites(study), {connection.site for connection in self._hub.of(study)}
-        if row.state is State.RUNNING and not sites:  # it is decided from tests that are there
+        if row.state is State.RUNNING and (not sites or self._store.searches.get(study) is not None):  # no site is needed
             return None
         if row.state is State.OPEN:
             now = self._store.database.clock()

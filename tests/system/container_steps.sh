@@ -7,7 +7,9 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 chmod 711 "$work"
 started=
-trap 'kill $started 2>/dev/null || true; rm -rf "$work"' EXIT
+# what runs is a child of what was started: a shell that is killed leaves it behind, on the port that the next run wants
+trap 'for one in $started; do pkill -P "$one" || true; kill "$one" 2>/dev/null || true; done; rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM
 
 test -s "$root/build/wheelhouse/requirements.txt" || make -C "$root" wheelhouse
 mkdir "$work/build"

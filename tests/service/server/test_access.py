@@ -33,6 +33,8 @@ from tests.service.helpers import (
     serving,
 )
 
+CERTIFICATE = "/api/v1/certificate"
+"""For everybody, as the certificate itself is; the server of these tests has none."""
 PUBLIC = {"/health", "/metrics", "/api/v1/login", "/api/v1/join", "/api/v1/password-reset", "/api/v1/accounts"}
 
 
@@ -58,6 +60,8 @@ def test_every_route_but_the_entrances_needs_a_token(client: TestClient, tmp_pat
         reply = client.request(method, url)
         if path in PUBLIC:
             assert reply.status_code in (200, 422)
+        elif path == CERTIFICATE:
+            assert reply.status_code == 404
         else:
             assert reply.status_code == 401, (method, path)
             assert reply.json()["error"] == "TokenError"

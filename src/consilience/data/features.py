@@ -105,38 +105,46 @@ def widen(
     if least > 1:
         rows = len(columns) if weights is None else round(float(weights.sum()))
         left = rows // least - 1 - p
-        plain = _plainly_many(made[:, p:], bounded, plan, scales, least) if weights is None else [False] * len(plan)
-        for k, product in enumerate(plan):
-            levels = [scales[j] is None for j in product]
-            if left <= 0 or (not plain[k] and few_rows([bounded[j] for j in product], levels, weights, least)):
-                made[:, p + k] = 0.0
+        for k, few in enumerate(_few(made[:, p:], bounded, plan, scales, weights, least), start=p):
+            if few or left <= 0:
+                made[:, k] = 0.0
             else:
                 left -= 1
     return made
 
 
-def _plainly_many(
-    features: Floats, bounded: dict[int, Floats], plan: Sequence[tuple[int, ...]], scales: Sequence[int | None], least: float
+def _few(
+    features: Floats,
+    bounded: dict[int, Floats],
+    plan: Sequence[tuple[int, ...]],
+    scales: Sequence[int | None],
+    weights: Floats | None,
+    least: float,
 ) -> list[bool]:
-    """Which of the centred features are about enough rows by bounds that cost next to nothing; the others must be looked at.
+    """Which of the centred features are about too few rows: those of which bounds that cost next to nothing do not say so are looked at.
 
     Numbers lie within ±2, so that m of them multiplied, less any value of theirs, are at most M = 2·2^m. By Σb² ≤ M Σ|b| a feature is about
     Σ|b|/M rows at least, which is at least Σb²/M², and Σb² is least about the mean. A number in the rows of a level has M = 2.
     """
-    numbers = [j for j in bounded if scales[j] is not None]
-    levels = [j for j in bounded if scales[j] is None]
-    total = np.einsum("ij,ij->j", features, features)
-    found = [total[k] >= 4.0 ** (1 + len(product)) * least for k, product in enumerate(plan)]
-    if levels:
-        here = np.array([bounded[j] > 0 for j in levels], dtype=np.float64)
-        enough = here.sum(axis=1) >= 2 * least
-        within = here @ np.array([bounded[j] for j in numbers]).T ** 2 if numbers else np.zeros((len(levels), 0))
-        for k, product in enumerate(plan):
-            inside = [j for j in product if j in levels]
-            outside = [j for j in product if j in numbers]
-            if inside:
-                alone = len(inside) == len(outside) == 1
-                found[k] = (
-                    alone and enough[levels.index(inside[0])] and within[levels.index(inside[0]), numbers.index(outside[0])] >= 4 * least
-                )
+    squares = {j: column * column for j, column in bounded.items() if scales[j] is not None}
+    here = {j: (column > 0).astype(np.float64) for j, column in bounded.items() if scales[j] is None}
+    if weights is not None:
+        here = {j: column * weights for j, column in here.items()}
+    counts = {j: float(column.sum()) for j, column in here.items()}
+    found = list[bool]()
+    for feature, product in zip(features.T, plan, strict=True):
+        inside, numbers = [j for j in product if j in here], [j for j in product if j in squares]
+        if weights is None and not inside:
+            many = float(feature @ feature) >= 4.0 ** (1 + len(product)) * least
+        elif weights is None and len(inside) == len(numbers) == 1:
+            many = counts[inside[0]] >= 2 * least and float(here[inside[0]] @ squares[numbers[0]]) >= 4.0 * least
+        elif len(inside) == len(product) == 2:
+            first, second = inside
+            both = float(here[first] @ (bounded[second] > 0))
+            total = float(len(feature)) if weights is None else float(weights.sum())
+            one, other = counts[first] - both, counts[second] - both
+            many = min(both, one, other, total - both - one - other) >= least
+        else:
+            many = False
+        found.append(not many and few_rows([bounded[j] for j in product], [scales[j] is None for j in product], weights, least))
     return found

@@ -21,6 +21,7 @@ from consilience.secagg import Identity
 from consilience.service.config import ServerConfig
 from consilience.service.errors import LifeCycleError, LoginError, RateLimitError, TokenError
 from consilience.service.server.expiry import Expiry
+from consilience.service.server.following import Following
 from consilience.service.server.guardrail import Guardrail
 from consilience.service.server.hub import Hub
 from consilience.service.server.limits import RateLimit
@@ -115,6 +116,7 @@ def create_app(
         certificate if certificate and is_self_signed(certificate) else "",
         Pulse(store.database.check),
         Expiry(certificate),
+        Following(store, bell),
     )
 
     @asynccontextmanager

@@ -90,6 +90,18 @@ class _Punctual(H11Protocol):
         elif self._deadline is None:
             self._deadline = self.loop.call_later(REQUEST_SECONDS, self.transport.abort)
 
+    def send_400_response(self, msg: str) -> None:
+        # A body that turns out to be malformed while the application has the request already: uvicorn answers it, and the application's own
+        # answer would then be a defect. So it is told that nobody listens any more.
+        cycle = self.cycle
+        if cycle is not None and not cycle.response_complete:
+            cycle.disconnected = True
+            cycle.message_event.set()
+            if cycle.response_started:
+                self.transport.close()
+                return
+        super().send_400_response(msg)
+
     def connection_lost(self, exc: Exception | None) -> None:
         self._cancel()
         super().connection_lost(exc)

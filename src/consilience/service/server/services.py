@@ -13,6 +13,7 @@ from consilience.secagg import Identity
 from consilience.service.config import ServerConfig
 from consilience.service.errors import TokenError
 from consilience.service.server.expiry import Expiry
+from consilience.service.server.following import Following
 from consilience.service.server.hub import Hub
 from consilience.service.server.limits import RateLimit
 from consilience.service.server.metrics import Metrics
@@ -72,6 +73,7 @@ class Services:
     certificate: str
     pulse: Pulse
     expiry: Expiry
+    following: Following
 
 
 async def parts(request: Request) -> Services:

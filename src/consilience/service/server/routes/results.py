@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable
 from dataclasses import asdict
 from functools import partial
 from hashlib import sha256
-from sqlite3 import OperationalError
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header, HTTPException, Query, Response
 from fastapi.responses import StreamingResponse
-from starlette.concurrency import run_in_threadpool
 
 from consilience.citest.rounding import PUBLISHED_DIGITS
 from consilience.service.errors import TokenError
 from consilience.service.result_files import DOCUMENTS, plain
 from consilience.service.server.exporting import EXPORTED, export
+from consilience.service.server.following import Listener
 from consilience.service.server.models import EventOut, HeardOut, ReceivedOut, SiteKeyOut, SiteTotalsOut
 from consilience.service.server.received import totals_of
 from consilience.service.server.redaction import without_result
@@ -28,7 +26,6 @@ from consilience.sheets import guarded_csv
 __all__ = ["router"]
 
 router = APIRouter(prefix="/api/v1/studies/{study}", tags=["results"])
-HEARTBEAT_SECONDS = 15.0
 Document = Literal["result.json", "tests.csv", "report.html"]
 
 
@@ -44,7 +41,8 @@ async def events(
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     shown = access_to(row.id, who, services)[1].result
     still = partial(_still, services, token, row.id, shown)
-    return StreamingResponse(_stream(services, row.id, still, last_event_id, shown), media_type="text/event-stream", headers=headers)
+    lines = services.following.lines(row.id, Listener((token, shown), still, shown), last_event_id)
+    return StreamingResponse(lines, media_type="text/event-stream", headers=headers)
 
 
 def _still(services: Services, token: str, study: str, shown: bool) -> bool:  # noqa: FBT001  (for partial)
@@ -54,31 +52,6 @@ def _still(services: Services, token: str, study: str, shown: bool) -> bool:  # 
     except TokenError:
         return False
     return access is not None and (access.result or not shown)
-
-
-async def _stream(services: Services, study: str, still: Callable[[], bool], after: int, shown: bool) -> AsyncIterator[str]:  # noqa: FBT001
-    try:
-        async for line in _lines(services, study, still, after, shown):
-            yield line
-    except OperationalError:  # the answer has begun: it ends, and whoever follows comes back with the number of the last event
-        return
-
-
-async def _lines(services: Services, study: str, still: Callable[[], bool], after: int, shown: bool) -> AsyncIterator[str]:  # noqa: FBT001
-    while True:
-        if not await run_in_threadpool(still):
-            return
-        row = await run_in_threadpool(services.store.studies.get, study)  # before the events: the last of them must not be missed
-        found = await run_in_threadpool(services.store.runs.events, study, after)
-        for event in (each if shown else without_result(each) for each in found):
-            after = event.number
-            yield f"id: {event.number}\nevent: {event.kind}\ndata: {json.dumps({'time': event.time, **event.body}, ensure_ascii=False)}\n\n"
-        if found:
-            continue
-        if row is None or row.state.is_over:
-            return
-        await services.bell.wait(study, HEARTBEAT_SECONDS)
-        yield ": still here\n\n"
 
 
 @router.get("/log", summary="Events so far")

@@ -45,9 +45,13 @@ ROUNDING = 1e-3
 FAINT = 1e-8
 """Where all rows on one side of a step have less of w together, the step is as good as complete. A fit of a number with few values, one of
 which predicts a level perfectly, ends above it."""
-MIDDLE = ((0.16, 5), (0.0475, 65))
-"""Where w is at least the first in so many times ``fewest`` rows, p is between 0.2 and 0.8 there (0.05 and 0.95), and all weights above are
+MIDDLE = ((0.0475, 65), (0.16, 5))
+"""Where w is at least the first in so many times ``fewest`` rows, p is between 0.05 and 0.95 there (0.2 and 0.8), and all weights above are
 enough: no sum of :func:`step_weights` needs to be made."""
+
+
+EVEN = 0.0125
+"""Rows with less of a weight are light; one with so much of it counts as a twentieth of one in the middle."""
 
 
 class Weights(NamedTuple):
@@ -80,12 +84,13 @@ class Crowd:
     (False, True)
     """
 
-    def __init__(self, sets: Floats, fewest: float) -> None:
+    def __init__(self, sets: Floats, fewest: float, smallest: float | None = None) -> None:
         self.sets, self.fewest = sets, fewest
+        self._smallest = float(sets.sum(axis=0).min(initial=len(sets))) if smallest is None else smallest
 
     def ordered(self, order: NDArray[np.intp]) -> Crowd:
         """The same for a kernel that has its rows in another order."""
-        return Crowd(self.sets[order], self.fewest)
+        return Crowd(self.sets[order], self.fewest, self._smallest)
 
     def is_enough(self, told: Iterable[Weights]) -> bool:
         """True if every sum with these weights is about enough rows. What is zero in all rows of a set tells nothing."""
@@ -101,6 +106,23 @@ class Crowd:
             if (sums * sums < needed * ((values * values) @ sets)).any() or (not by_level and (sums == 0.0).any()):
                 return False
         return True
+
+    def is_even(self, weights: Floats, most: float = 0.25) -> bool:
+        """True if so many rows have a say in sums with these weights (as in :class:`Weights`) that no sum over a set needs to be made.
+
+        However the rows that are light in one of them lie, enough of each set are not.
+
+        >>> Crowd(np.ones((400, 1)), 5).is_even(np.full((2, 400), 0.2)), Crowd(np.ones((40, 1)), 5).is_even(np.full((2, 40), 0.2))
+        (True, False)
+        """
+        light = weights.size - int(np.count_nonzero(weights >= EVEN))
+        return self._smallest - light >= self.fewest * most / EVEN
+
+    def have_middle(self, weights: Floats) -> bool:
+        """:meth:`has_middle` for each row of a matrix, by what all of them lack together: if False, some may have it all the same."""
+        least, many = MIDDLE[0]
+        outside = weights.size - int(np.count_nonzero(weights >= least))
+        return bool(weights.shape[1] - outside >= many * self.fewest)
 
     def has_middle(self, *weights: Floats) -> bool:
         """True if so many rows are in the middle of a step that nothing else needs to be looked at: w of all rows, in one piece or more."""

@@ -85,7 +85,8 @@ class Logit(ShiftedKernel):
 
     def weights(self, terms: RowTerms, crowd: Crowd) -> Iterator[Weights]:
         residual, weight = terms.arrays
-        yield Weights(weight[None], 0.25, by_level=True)
+        if not crowd.is_even(weight[None]):
+            yield Weights(weight[None], 0.25, by_level=True)
         if not crowd.has_middle(weight):
             yield from step_weights((self.y - residual)[None], weight[None], residual[None])
 

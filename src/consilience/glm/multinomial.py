@@ -8,7 +8,6 @@ takes the part of reference *for the intercepts*, and the slopes keep their mean
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +16,6 @@ from consilience.glm.crowd import Crowd, Weights, step_weights
 from consilience.glm.kernel import Evaluation, Floats, Kernel, RowTerms
 
 __all__ = ["Multinomial"]
-
-FEW_LEVELS = 8
-"""So many levels have few enough pairs to hold them all at once."""
-
-
-@lru_cache
-def _pairs(levels: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    one, other = np.triu_indices(levels, 1)
-    return one, other
 
 
 class Multinomial(Kernel):
@@ -117,15 +107,14 @@ class Multinomial(Kernel):
     def weights(self, terms: RowTerms, crowd: Crowd) -> Iterator[Weights]:
         # H = Σ over pairs of levels of π_l π_m (e_l - e_m)(e_l - e_m)ᵀ ⊗ xxᵀ, and each pair has its own block of it
         (probability,) = terms.arrays
-        last = len(probability) - 1
-        if last < FEW_LEVELS:
-            one, other = _pairs(last + 1)
-            yield Weights(probability[one] * probability[other], 0.25, by_level=True)
-        else:
-            for level in range(last):
-                yield Weights(probability[level] * probability[level + 1 :], 0.25, by_level=True)
+        for level in range(len(probability) - 1):
+            pairs = probability[level] * probability[level + 1 :]
+            if not crowd.is_even(pairs):
+                yield Weights(pairs, 0.25, by_level=True)
         weight = probability * (1.0 - probability)
-        for level in range(last + 1):
+        if crowd.have_middle(weight):
+            return
+        for level in range(len(probability)):
             if not crowd.has_middle(weight[level]):
                 p, w = probability[level : level + 1], weight[level : level + 1]
                 yield from step_weights(p, w, self.observed[level : level + 1] - p)

@@ -128,7 +128,8 @@ class Proportional(ShiftedKernel):
         weight = np.zeros(self.XT.shape[1])
         weight[self.below] = f_lower
         weight[self.above] += f_upper
-        yield Weights(weight[None], 0.5, by_level=True)
+        if not crowd.is_even(weight[None], 0.5):
+            yield Weights(weight[None], 0.5, by_level=True)
         # Residuals are those of the level below and of the level above. Of the first and the last level one of them is all: mostly enough
         offset = self.below.start
         first, last = self.parts[0], self.parts[-1]

@@ -66,7 +66,8 @@ def test_all_listeners_hear_everything_and_one_looks(monkeypatch: pytest.MonkeyP
     async def act(stage: Stage) -> tuple[list[list[int]], int]:
         stage.happens("created")
         listeners = [asyncio.create_task(stage.heard()) for _ in range(LISTENERS)]
-        await asyncio.sleep(0.3)
+        while (feed := stage.following._feeds.get(stage.study)) is None or feed.total < LISTENERS:
+            await asyncio.sleep(0.01)  # until all have caught up, each by itself
         before = stage.asked
         for _ in range(EVENTS):
             stage.happens()

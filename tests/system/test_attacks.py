@@ -201,12 +201,12 @@ def test_events_are_sent_as_they_happen_and_again_from_where_one_was(server: Ser
     headers = {"Authorization": f"Bearer {server.token}"}
     with server.http.stream("GET", f"/api/v1/studies/{study}/events", headers=headers) as reply:
         lines = reply.iter_lines()
-        seen = [line for line in (next(lines) for _ in range(12)) if line.startswith("event")]
-        assert seen == ["event: created", "event: joined", "event: opened"]
+        seen = [line for line in (next(lines) for _ in range(16)) if line.startswith("event")]
+        assert seen == ["event: created", "event: joined", "event: opened", "event: waiting"]
         server.do("POST", f"/studies/{study}/cancel")
         rest = [line for line in lines if line.startswith("event")]
         assert rest == ["event: cancelled"]
-    with server.http.stream("GET", f"/api/v1/studies/{study}/events", headers={**headers, "Last-Event-ID": "3"}) as reply:
+    with server.http.stream("GET", f"/api/v1/studies/{study}/events", headers={**headers, "Last-Event-ID": "4"}) as reply:
         assert [line for line in reply.iter_lines() if line.startswith("event")] == ["event: cancelled"]
 
 

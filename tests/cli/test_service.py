@@ -148,3 +148,15 @@ def test_a_site_reconsiders_what_it_has_declined(tmp_path: Path) -> None:
     assert "1 time so far" in " ".join(result.output.split())
     assert folder.fit is not None
     assert folder.fit.allowed
+
+
+def test_what_cannot_be_written_or_fetched_is_said_before_anything_is_created(tmp_path: Path) -> None:
+    (tmp_path / "muenster.txt").write_text("an invitation that somebody waits for")
+    for site, words in (("muenster", "is there already"), ("../marburg", "is no name of a file")):
+        result = run("server", "study", "create", str(tmp_path / "study.toml"), "--invite", site, "--out", str(tmp_path))
+        assert isinstance(result.exception, OptionError)
+        assert words in str(result.exception)
+    assert [path.name for path in tmp_path.iterdir()] == ["muenster.txt"]
+    result = run("server", "study", "start", "00112233aabbccdd", "--out", str(tmp_path))
+    assert isinstance(result.exception, OptionError)
+    assert "--watch" in str(result.exception)

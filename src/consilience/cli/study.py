@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -18,8 +20,13 @@ from consilience.cli.terminal import Terminal, say, say_json
 from consilience.data.errors import ReadError
 from consilience.data.harmonise import Plan
 from consilience.data.sources import load
+from consilience.errors import OptionError
 from consilience.federation.site.ledger import printable
+from consilience.service.errors import UnreachableError
 from consilience.settings.studyfile import read_study
+
+if TYPE_CHECKING:
+    import httpx
 
 __all__ = ["study_app"]
 
@@ -55,14 +62,20 @@ def login(
 @study_app.command("create")
 def create(
     file: Annotated[Path, typer.Argument(help="A study file (.toml); what it says of the sites' files is not sent.")],
+    at_once: Annotated[bool, typer.Option("--open", help="Open it: it cannot be changed any more, and sites may connect.")] = False,
+    sites: Annotated[list[str] | None, typer.Option("--invite", metavar="SITE", help="Invite a site, too. Repeatable.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the invitations, one file SITE.txt each.")] = Path(),
     server: Server = "",
     ca: Ca = "",
 ) -> None:
-    """Create a draft from a file and print its id.
+    """Create a draft from a file and print its id; with --invite and --open, all that comes before the sites' part.
 
     A file that names variables and sites but no data sets is enough where the sites' files are at hand: which variables they hold is
     read off them, and only that is sent.
+
+    Example: consilience server study create study.toml --open --invite muenster --invite marburg
     """
+    files = _invitation_files(sites or [], out)
     study = read_study(file)
     if study.schema and study.files and not study.datasets:
         plans = {site: Plan.of(study.plans[site]) if site in study.plans else Plan() for site in study.files}
@@ -70,7 +83,32 @@ def create(
         sets = dict.fromkeys(tuple(sorted(set(names) & set(study.schema))) for names in held)
         study = replace(study, datasets=tuple(names for names in sets if names))
     with _client(server, ca) as client:
-        say(_call(client, "POST", "/studies", study.declaration())["id"])
+        found = _call(client, "POST", "/studies", study.declaration())["id"]
+        say(found)  # first: whatever fails after it, the study is there
+        for site, path in files.items():
+            _write_secret(path, _call(client, "POST", f"/studies/{found}/invitations", {"site": site})["invitation"])
+            Terminal(stderr=True).print(
+                f"{escape(str(path))}: works once; hand it over on a way you trust", highlight=False, soft_wrap=True
+            )
+        if at_once:
+            _call(client, "POST", f"/studies/{found}/open")
+
+
+def _invitation_files(sites: Sequence[str], folder: Path) -> dict[str, Path]:
+    """A new file for each site, or why there can be none, before anything is created."""
+    files = {site: folder / f"{site}.txt" for site in sites}
+    for site, path in files.items():
+        if not site or site != Path(site).name or path.exists():
+            why = "is there already" if path.exists() else "is no name of a file"
+            raise OptionError(f"An invitation would be written to {str(path)!r}, which {why}: say --out FOLDER, or use `study invite`.")
+    folder.mkdir(parents=True, exist_ok=True)
+    return files
+
+
+def _write_secret(path: Path, text: str) -> None:
+    """For whoever runs the command alone to read: with it, anybody could join in the site's place."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(text + "\n")
 
 
 @study_app.command("list")
@@ -112,10 +150,26 @@ def open_(study: StudyId, server: Server = "", ca: Ca = "") -> None:
 
 
 @study_app.command("start")
-def start(study: StudyId, server: Server = "", ca: Ca = "") -> None:
-    """Start an open study with the sites that have joined."""
+def start(
+    study: StudyId,
+    follow: Annotated[bool, typer.Option("--watch", help="Follow it until it is over, as `study watch` does.")] = False,
+    out: Annotated[Path | None, typer.Option(help="With --watch: folder for its result.")] = None,
+    server: Server = "",
+    ca: Ca = "",
+) -> None:
+    """Start an open study with the sites that have joined.
+
+    Example: consilience server study start STUDY --watch --out result
+    """
+    if out is not None and not follow:
+        raise OptionError("A result is there when the study is over: say --watch with --out, or fetch it later by `study result`.")
     with _client(server, ca) as client:
         say(_call(client, "POST", f"/studies/{study}/start")["state"])
+        if follow:
+            code = _follow(client, study)
+            if out is not None and _call(client, "GET", f"/studies/{study}")["state"] == "finished":
+                _download(client, study, out)
+            raise typer.Exit(code)
 
 
 @study_app.command("cancel")
@@ -135,8 +189,14 @@ def search(study: StudyId, server: Server = "", ca: Ca = "") -> None:
 @study_app.command("watch")
 def watch(study: StudyId, server: Server = "", ca: Ca = "") -> None:
     """Follow a study until it is over. Exit code 0 if there are graphs; 3 if there is none, or it did not finish."""
+    with _client(server, ca) as client:
+        raise typer.Exit(_follow(client, study))
+
+
+def _follow(client: httpx.Client, study: str) -> int:
+    """Print a study's events as they come; the exit code when it is over."""
     console, graphs, headline = Terminal(), 0, ""
-    with _client(server, ca) as client, client.stream("GET", f"/studies/{study}/events", timeout=None) as reply:
+    with client.stream("GET", f"/studies/{study}/events", timeout=None) as reply:
         if reply.status_code >= 400:
             reply.read()
             raise _error(reply)
@@ -145,7 +205,7 @@ def watch(study: StudyId, server: Server = "", ca: Ca = "") -> None:
             if line.startswith("event: "):
                 kind = line[7:]
             elif line.startswith("data: "):
-                body = json.loads(line[6:])
+                body = _event(line[6:])
                 body.pop("time", None)
                 words = f"{kind} {json.dumps(body, ensure_ascii=False) if body else ''}"
                 console.print(escape(printable(words)), highlight=False, soft_wrap=True)
@@ -153,7 +213,17 @@ def watch(study: StudyId, server: Server = "", ca: Ca = "") -> None:
                     graphs, headline = int(body.get("pags", 0)), str(body.get("headline", ""))
     if headline:
         console.print(escape(printable(headline)), highlight=False, soft_wrap=True)
-    raise typer.Exit(0 if graphs else 3)
+    return 0 if graphs else 3
+
+
+def _event(text: str) -> dict[str, Any]:
+    try:
+        body = json.loads(text)
+    except ValueError:
+        body = None
+    if not isinstance(body, dict) or not isinstance(body.get("pags", 0), int):
+        raise UnreachableError(f"The server tells an event that is none: {printable(text[:100])}. Is it a study server?")
+    return body
 
 
 @study_app.command("audit")
@@ -200,12 +270,16 @@ def result(
     ca: Ca = "",
 ) -> None:
     """Download the result of a finished study: JSON, CSV and the report."""
-    out.mkdir(parents=True, exist_ok=True)
     with _client(server, ca) as client:
-        for name in ("result.json", "tests.csv", "report.html"):
-            reply = client.get(f"/studies/{study}/documents/{name}")
-            if reply.status_code == 200:
-                (out / name).write_bytes(reply.content)
-                say(out / name)
-            elif name == "result.json":
-                raise _error(reply)
+        _download(client, study, out)
+
+
+def _download(client: httpx.Client, study: str, out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    for name in ("result.json", "tests.csv", "report.html"):
+        reply = client.get(f"/studies/{study}/documents/{name}")
+        if reply.status_code == 200:
+            (out / name).write_bytes(reply.content)
+            say(out / name)
+        elif name == "result.json":
+            raise _error(reply)

@@ -16,10 +16,15 @@ import consilience as cs
 from consilience.data.basis import widths
 from consilience.data.coarse import coarse_curves
 from consilience.data.spline import curves_on, spline
+from consilience.data.table import Table
+from consilience.federation.site.own_tests import desk_for
+from consilience.glm.layout import Ordinal
+from consilience.protocol.diagnose import Diagnose, DiagnoseAsk
+from consilience.protocol.evaluate import ModelAsk
 from consilience.protocol.mean_products import MeanProducts, MeanSet, MeanTotal
 from tests.disclosure.derivation import Record
 from tests.disclosure.scenes import AGGREGATE, MIN_CELL, OFF, serve
-from tests.disclosure.test_attacks_curves import SMALL_ONE
+from tests.disclosure.test_attacks_curves import CELLS, KINDS, PATIENT, SMALL_ONE
 
 both = pytest.mark.parametrize("rules", [OFF, AGGREGATE], ids=["off", "aggregate"])
 Means = list[tuple[MeanProducts, MeanSet, MeanTotal]]
@@ -122,3 +127,28 @@ def test_a_level_times_a_number_where_it_meets_another_level(rules: dict[str, An
         mean = (of_d - gram[level, line]) / with_d
         found = (products[line] + with_e * mean - in_both) * shape.width + shape.middle
     assert (abs(found - frames["c"]["X"][0]) < 1e-6) == (rules is OFF)
+
+
+@pytest.mark.parametrize("least", [1, MIN_CELL])
+def test_a_feature_of_a_level_and_a_number_where_it_meets_another_level(least: int) -> None:
+    """Diagnostics have X times C, about thirty rows; its product with D, in the information, is about the one patient with both.
+
+    What else is in it are sums over thirteen rows and more, of which the same matrix tells two; the third is taken as known here.
+    """
+    desk = desk_for(Table(CELLS, KINDS, "muenster"), fewest=least)
+    model = ModelAsk("Y", ("C", "D", "X"), ("C", "D", "X", "Y"), (0, 1, 2), (), np.zeros(3).tobytes())
+    request = Diagnose((DiagnoseAsk(model, (0, 0, 0), 4),), Ordinal.PROPORTIONAL, {})
+    (misfit,) = request.read(desk.answer(request), KINDS)
+    by_c, by_d, squares = 5, 6, 3
+    assert misfit.info[squares, squares] > 0.0
+    if least > 1:
+        assert not misfit.info[[by_c, by_d]].any()
+        return
+    half = 0.5 * (CELLS["X"] - CELLS["X"].mean()).to_numpy()
+    u = 2.0 * half / np.sqrt(1.0 + half * half)
+    share_c, share_d = 0.5, 13 / 60
+    total = misfit.info[0, by_c] / share_c**2  # half of the rows have q: nothing else is in this entry
+    of_d = (misfit.info[1, by_d] - share_d**2 * total) / (1.0 - 2.0 * share_d)
+    of_c = u[30:].sum()
+    found = misfit.info[1, by_c] + share_c * of_d + share_d * of_c - share_c * share_d * total
+    assert found == pytest.approx(u[PATIENT], abs=1e-9)

@@ -9,11 +9,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MOST_CLUMPS", "clump_bounds", "effective_rows", "rare"]
+__all__ = ["MOST_CLUMPS", "clump_bounds", "effective_rows", "plain_between", "rare"]
 
 Floats = NDArray[np.float64]
 MOST_CLUMPS = 128
 """Clumps are larger where there would be more: no curve has as many pieces."""
+MOST_DIGITS = 60
+"""Binary digits of a bound: as many as a double has, and a few more."""
 
 
 def clump_bounds(values: Floats, least: int) -> Floats:
@@ -29,9 +31,27 @@ def clump_bounds(values: Floats, least: int) -> Floats:
         cut = int(np.searchsorted(ordered, ordered[start + step - 1], side="right"))  # behind all that equal the last of the clump
         if n - cut < step:
             break
-        found.append(0.5 * float(ordered[cut - 1] + ordered[cut]))
+        found.append(plain_between(float(ordered[cut - 1]), 0.5 * float(ordered[cut - 1] + ordered[cut])))
         start = cut
     return np.array(found)
+
+
+def plain_between(low: float, high: float) -> float:
+    """A number above ``low`` and not above ``high`` with as few binary digits as there can be: which it is says little of the two.
+
+    The middle of two rows' values would be about these two.
+
+    >>> plain_between(2.1, 2.7), plain_between(2.30, 2.34), plain_between(0.975, 0.98), plain_between(-0.4, 7.0)
+    (2.5, 2.3125, 0.9765625, 0.0)
+    """
+    if low < 0.0 <= high:
+        return 0.0
+    exponent = int(np.frexp(max(abs(low), abs(high)))[1])
+    for digits in range(MOST_DIGITS):
+        found = float(np.ldexp(np.floor(np.ldexp(high, digits - exponent)), exponent - digits))
+        if low < found <= high:
+            return found
+    return high
 
 
 def rare(counts: NDArray[np.integer], least: float) -> bool:

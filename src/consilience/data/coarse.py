@@ -7,6 +7,10 @@ knots and beyond the outermost (:mod:`consilience.data.clumps`). There are no mo
 however the columns are added and subtracted, what comes out is about functions of this space. Where a curve is as smooth as that, it is its
 own fit, and the model is what it was.
 
+*Not over its rows.* The fit is over a law with the centre and the width of the site's middle half of rows (:func:`law_of`). Over the rows
+themselves its coefficients would tell what was to be hidden: the product of a line with the fit of a column is that with the column itself,
+and where that is about one row, so is the product. For the same reason knots and ends are no row's value, nor the middle of two.
+
 *Ends.* Squares and splines are steepest where fewest rows lie. So for curves, not for lines, rows that lie far out count as if they lay
 nearer, where what rises towards the end would else be about fewer than ``least`` rows; and at a site with many rows the ``least`` outermost
 ones count as if they lay at the same place.
@@ -20,10 +24,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.data.clumps import Floats, clump_bounds, effective_rows, rare
+from consilience.data.clumps import Floats, clump_bounds, effective_rows, plain_between, rare
 from consilience.data.spline import FARTHEST, curves_on
 
-__all__ = ["BLOCK", "STRAIGHT", "Coarse", "clipped_few", "coarse_curves", "coarse_features", "fitted", "parts_few"]
+__all__ = ["BLOCK", "STRAIGHT", "Coarse", "clipped_few", "coarse_curves", "coarse_features", "fitted", "law_of", "parts_few"]
 
 STRAIGHT = 2
 """Columns that every number has besides curves: the constant and the line."""
@@ -37,6 +41,10 @@ COLLINEAR = 1e-10
 """Directions of own columns, brought to unit size, with less than this are none."""
 ROWS_PER_END = 50
 """Rows of the site for each of those that count as lying at the same end. With few rows all of them are needed to know a curve there."""
+POINTS = 256
+"""Points that stand for a law."""
+WITHIN_HALF = 0.5232
+"""How far the middle half of a logistic law lies from its centre on average, in units of its scale."""
 
 
 class Coarse(NamedTuple):
@@ -107,7 +115,7 @@ def coarse_curves(straight: Floats, knots: tuple[float, ...], least: int, most: 
     >>> u = np.linspace(-1.0, 1.0, 401)
     >>> as_they_are = coarse_curves(u, (-1.0, -0.5, 0.0, 0.5, 1.0), 5, 80)
     >>> as_they_are.turn is None, as_they_are.clipped
-    (True, (-0.98, 0.98))
+    (True, (-0.9765625, 0.9765625))
     >>> around_one_row = coarse_curves(u[::10], (0.02, 0.025, 0.03), 5, 8)
     >>> around_one_row.powers, len(around_one_row.knots)
     (2, 2)
@@ -119,7 +127,7 @@ def coarse_curves(straight: Floats, knots: tuple[float, ...], least: int, most: 
     if len(knots) + STRAIGHT <= most and not parts_few(straight, knots, least):
         return Coarse(0.0, 1.0, 1, knots, None, _ends(straight, bounds, least))
     found = _own(straight, bounds, knots, min(most - STRAIGHT, len(knots)), least)
-    return found._replace(turn=fitted(found.own, lambda u: curves_on(knots, u), straight))
+    return found._replace(turn=fitted(found.own, lambda u: curves_on(knots, u), law_of(straight, knots)))
 
 
 def _own(straight: Floats, bounds: Floats, knots: tuple[float, ...], curved: int, least: int) -> Coarse:
@@ -140,20 +148,26 @@ def _own(straight: Floats, bounds: Floats, knots: tuple[float, ...], curved: int
 
 def _ends(straight: Floats, bounds: Floats, least: int) -> tuple[float, float]:
     """The values between which curves are told apart: with many rows, ``least`` of them lie beyond either."""
+    return -_end(-straight, -bounds[::-1], least), _end(straight, bounds, least)
+
+
+def _end(straight: Floats, bounds: Floats, least: int) -> float:
+    """The upper of the two: no row's own value, and none at all where every row may count as lying where it lies."""
     beyond = max(1, min(least, len(straight) // ROWS_PER_END))
-    ordered = np.partition(straight, (beyond - 1, len(straight) - beyond))
-    low, high = float(ordered[beyond - 1]), float(ordered[-beyond])
-    return max(low, -_reach(-straight, -bounds[::-1], least)), min(high, _reach(straight, bounds, least))
-
-
-def _reach(straight: Floats, bounds: Floats, least: int) -> float:
-    """How far out a value may lie and not count as if it lay nearer: what rises from the last bound but one is about ``least`` rows."""
     base = float(bounds[-min(len(bounds), 2)])
-    rise = np.sort(straight[straight > base])[::-1]
-    for far in rise[: 2 * least].tolist():
-        if effective_rows(np.minimum(rise, far)[:, None], np.array([base]))[0] >= least:
-            return float(far)
-    return float(rise[-1])
+    ordered = np.sort(straight)[::-1]
+    rise = ordered[ordered > base]
+    far = next((i for i in range(min(len(rise), 2 * least)) if _rises(rise, i, base) >= least), len(rise) - 1)
+    last = max(beyond - 1, far)
+    if last == 0:
+        return np.inf
+    below = ordered[ordered < ordered[last]]
+    return plain_between(float(below[0]), float(ordered[last])) if len(below) else float(ordered[last])
+
+
+def _rises(rise: Floats, i: int, base: float) -> float:
+    """How many rows are in what rises from ``base``, where those beyond the ``i``-th count as lying there."""
+    return float(effective_rows(np.minimum(rise, rise[i])[:, None], np.array([base]))[0])
 
 
 def coarse_features(straight: Floats, knots: tuple[float, ...], least: int) -> Coarse | None:
@@ -176,7 +190,29 @@ def coarse_features(straight: Floats, knots: tuple[float, ...], least: int) -> C
         found = _own(straight, bounds, (), 0, least)
     else:
         found = _own(straight, bounds, (), 0, least)._replace(powers=min(1 + curved, CUBIC), clipped=(float(bounds[0]), float(bounds[-1])))
-    return found._replace(turn=fitted(found.own, lambda u: curves_on(knots, np.clip(u, knots[0], knots[-1])), straight))
+    return found._replace(turn=fitted(found.own, lambda u: curves_on(knots, np.clip(u, knots[0], knots[-1])), law_of(straight, knots)))
+
+
+def law_of(straight: Floats, knots: tuple[float, ...]) -> Floats:
+    """Points of a logistic law about the centre of the values, by their middle half: what a fit is over, so that it is not over rows.
+
+    Of the points those between the outermost ``knots``, beyond which nothing bends, if these are most of them.
+
+    >>> law_of(np.linspace(-1.0, 1.0, 41), (-4.0, 4.0)).round(2)[[0, 64, 128, 192, 255]]
+    array([-3.12, -0.54,  0.  ,  0.56,  3.12])
+    >>> law_of(np.linspace(-1.0, 1.0, 41), (-1.0, 0.0, 1.0)).round(2)[[0, -1]]
+    array([-0.98,  0.98])
+    """
+    ordered, n = np.sort(straight), len(straight)
+    middle = ordered[n // 4 : n - n // 4]
+    centre = float(middle.mean()) if n else 0.0
+    scale = float(np.abs(middle - centre).mean()) / WITHIN_HALF if n else 0.0
+    if scale <= 0.0:
+        scale = float(straight.std()) if n else 0.0
+    share = (np.arange(POINTS) + 0.5) / POINTS
+    found: Floats = centre + (scale or 1.0) * np.log(share / (1.0 - share))
+    inside = found[(found >= knots[0]) & (found <= knots[-1])]
+    return inside if 2 * len(inside) > len(found) else found
 
 
 def fitted(own: Callable[[Floats], Floats], columns: Callable[[Floats], Floats], straight: Floats) -> Floats:

@@ -7,7 +7,8 @@ sums of other tests have as well, come first, then products of them, then curves
 curves                 coarser (:mod:`consilience.data.coarse`) where knots part few rows, or where there are too few rows for so many;
                        the outermost rows are not told apart
 level times level      none where one of the four cells of the two has 1 to ``least`` - 1 rows
-level times number     none where the level has fewer than two clumps; the line alone where short curves part few of its rows
+level times number     none where the level has fewer than two clumps, or another variable's level parts few of its rows; the line alone
+                       where short curves do
 number times number    of lines alone where there are too few rows for short curves
 any product            none if it is about fewer rows than ``least``, by its :func:`~consilience.data.clumps.effective_rows`
 a line                 none where a unit is so small that the number is a step, and few rows lie on one side of it
@@ -131,11 +132,27 @@ class _Site:
         levels = {name: [codes == level for level in range(1, len(schema[name].levels))] for name, codes in self.codes.items()}
         parts = [np.ones(a * b, dtype=np.bool_) for a, b in combinations(width, 2)]
         for each in width:
-            parts += [np.tile([level.sum() >= TWO_CLUMPS * self.least for level in of], each) for of in levels.values()]
+            parts += [np.tile([self._many(name, level) for level in of], each) for name, of in levels.items()]
         for a, b in combinations(levels.values(), 2):
             parts.append(np.array([not rare(_cells(one, other), self.least) for one in a for other in b], dtype=np.bool_))
         found: Flags = np.concatenate(parts)[self.wide.free - self.wide.main :]
         return found
+
+    def _many(self, name: str, level: Flags) -> bool:
+        """Has a level rows enough for a line, and does it part no few rows of another variable's levels?
+
+        A product with it is multiplied with indicators of these, given or responses: that is a sum over the rows with both.
+        """
+        if level.sum() < TWO_CLUMPS * self.least:
+            return False
+        index = self.rows.index
+        for other, codes in self.table.codes.items():
+            here = codes if index is None else codes[index]
+            if other == name or (here < 0).any():  # a variable with gaps in these rows is no response over them
+                continue
+            if rare(np.bincount(here[level]), self.least) or rare(np.bincount(here[~level]), self.least):
+                return False
+        return True
 
     def _about_many(self, found: Alterations) -> Flags:
         """By effective rows, some rows at a time; a column of zeros is about none, and may stay."""

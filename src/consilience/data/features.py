@@ -74,6 +74,19 @@ def few_rows(factors: Sequence[Floats], levels: Sequence[bool], weights: Floats 
     return bool(0 < effective_rows(made, np.median(made, axis=0))[0] < least)
 
 
+def _meets_few(columns: Floats, product: Sequence[int], scales: Sequence[int | None], least: float) -> bool:
+    """True if a number within a level meets another level of few of its rows, or of few of the others.
+
+    The information has the product of the feature with that level's column: the sum of the number over the rows with both.
+    """
+    levels = [j for j, scale in enumerate(scales) if scale is None]
+    within = [j for j in product if j in levels]
+    if not within or len(within) == len(product):
+        return False
+    here = columns[:, within[0]] > 0
+    return any(rare(np.bincount(2 * here + (columns[:, j] > 0), minlength=4), least) for j in levels if j != within[0])
+
+
 def widen(
     columns: Floats, plan: Sequence[tuple[int, ...]], scales: Sequence[int | None], weights: Floats | None, least: float = 1.0
 ) -> Floats:
@@ -106,7 +119,7 @@ def widen(
         rows = len(columns) if weights is None else round(float(weights.sum()))
         left = rows // least - 1 - p
         for k, few in enumerate(_few(made[:, p:], bounded, plan, scales, weights, least), start=p):
-            if few or left <= 0:
+            if few or left <= 0 or _meets_few(columns, plan[k - p], scales, least):
                 made[:, k] = 0.0
             else:
                 left -= 1

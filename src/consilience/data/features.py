@@ -74,17 +74,20 @@ def few_rows(factors: Sequence[Floats], levels: Sequence[bool], weights: Floats 
     return bool(0 < effective_rows(made, np.median(made, axis=0))[0] < least)
 
 
-def _meets_few(columns: Floats, product: Sequence[int], scales: Sequence[int | None], least: float) -> bool:
-    """True if a number within a level meets another level of few of its rows, or of few of the others.
+def _crossed(columns: Floats, scales: Sequence[int | None], least: float) -> set[int]:
+    """The levels that part few rows of another level: a number within such a one must not be told.
 
-    The information has the product of the feature with that level's column: the sum of the number over the rows with both.
+    The information has the product of the feature with the other level's column: the sum of the number over the rows with both, or with the
+    other alone.
     """
     levels = [j for j, scale in enumerate(scales) if scale is None]
-    within = [j for j in product if j in levels]
-    if not within or len(within) == len(product):
-        return False
-    here = columns[:, within[0]] > 0
-    return any(rare(np.bincount(2 * here + (columns[:, j] > 0), minlength=4), least) for j in levels if j != within[0])
+    here = (columns[:, levels] > 0).astype(np.float64)
+    both = here.T @ here
+    counts = both.diagonal()
+    one, other = counts[:, None] - both, counts[None] - both
+    cells = np.stack([both, one, other, len(columns) - both - one - other])
+    few = np.count_nonzero((cells > 0) & (cells < least), axis=0) * (1 - np.eye(len(levels), dtype=np.int64))
+    return {levels[i] for i in np.flatnonzero(few.any(axis=1)).tolist()}
 
 
 def widen(
@@ -118,8 +121,10 @@ def widen(
     if least > 1:
         rows = len(columns) if weights is None else round(float(weights.sum()))
         left = rows // least - 1 - p
+        crossed = _crossed(columns, scales, least) if weights is None else set[int]()  # with weights all columns are of levels
         for k, few in enumerate(_few(made[:, p:], bounded, plan, scales, weights, least), start=p):
-            if few or left <= 0 or _meets_few(columns, plan[k - p], scales, least):
+            numbered = any(scales[j] is not None for j in plan[k - p])
+            if few or left <= 0 or (numbered and crossed.intersection(plan[k - p])):
                 made[:, k] = 0.0
             else:
                 left -= 1

@@ -15,11 +15,12 @@ import pytest
 from consilience.data.basis import Expansion
 from consilience.data.responses import Coded
 from consilience.data.schema import Schema
-from consilience.data.spline import LADDER, Knots, spline
+from consilience.data.spline import LADDER, NESTED, Knots, spline
 from consilience.data.table import Table
 from consilience.federation.site.own_tests import desk_for
 from consilience.glm.layout import Ordinal
 from consilience.protocol.diagnose import Diagnose, DiagnoseAsk
+from consilience.protocol.errors import WrongShapeError
 from consilience.protocol.evaluate import ModelAsk
 from consilience.protocol.grid import Cells, Grid
 from consilience.protocol.mean_products import MeanProducts, MeanSet, MeanTotal
@@ -60,12 +61,40 @@ def test_knots_around_the_largest_value(rules: dict[str, Any]) -> None:
     """A B-spline whose support holds one row; its product with Z is that patient's deviation from the mean of the site."""
     top, next_to, frame = the_largest("X")
     coded = Coded({}, {"X": around(top - 0.4 * (top - next_to), top + 0.4 * (top - next_to)), "Z": around(10.0, 40.0)})
-    request = MeanProducts((MeanSet(("X", "Z"), Expansion(("X",), 8), ("Z",)),), coded, slopes=False, features=False)
+    request = MeanProducts((MeanSet(("X", "Z"), Expansion(("X",), 12), ("Z",)),), coded, slopes=False, features=False)
     total = asked(rules, request)
     patient, others = frame.filter(pl.col("X") == top)["Z"][0], frame.filter(pl.col("X") < top)["Z"].mean()
     found = deviations(total.products["Z"][1:, 0], np.diag(total.gram)[1:], frame.height)
     nearest = np.abs(found / abs(patient - others) - 1.0).min()
     assert nearest < 1e-6 if rules is OFF else nearest > 0.02
+
+
+@each
+def test_knots_that_nearly_meet(rules: dict[str, Any]) -> None:
+    """Curves on 11 and on 12 pieces of the same knots, subtracted, tell apart rows between knots that nearly meet: refused."""
+    coded = Coded({}, {"X": around(40.0, 60.0), "Z": around(10.0, 40.0)})
+    both = tuple(MeanSet(("X", "Z"), Expansion(("X",), pieces, -1), ("Z",)) for pieces in (11, 12))
+    request = MeanProducts(both, coded, slopes=False, features=False)
+    server, _ = serve(THREE, rules, method="residual", site_slopes=False)
+    sets = [Announced(names, 3, 246) for names in request.samples()]
+    if rules is OFF:
+        assert len(request.read(server._transport.ask(request, sets), server.schema)) == 2
+    else:
+        with pytest.raises(WrongShapeError, match="0, 1, 3, 6, 12, 24, 48 pieces"):
+            server._transport.ask(request, sets)
+
+
+def test_curves_on_nested_pieces_are_curves_on_the_last() -> None:
+    """So that, however many pieces are asked for, their combinations are no more than those of the finest."""
+    knots = Knots(tuple(np.sort(np.random.default_rng(0).normal(size=LADDER + 1)).tolist()))
+    u = spline(knots, 1).straight(np.linspace(-3.0, 3.0, 2000))
+    finest = np.column_stack([np.ones_like(u), u, spline(knots, LADDER).curved(u)])
+    for pieces in NESTED[2:]:
+        curves = spline(knots, pieces).curved(u)
+        left = curves - finest @ np.linalg.lstsq(finest, curves, rcond=None)[0]
+        assert np.abs(left).max() < 1e-9
+    others = spline(knots, 11).curved(u)
+    assert np.abs(others - finest @ np.linalg.lstsq(finest, others, rcond=None)[0]).max() > 1e-5
 
 
 @each

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from consilience.data.coarsening import alterations
 from consilience.data.responses import Coded, altered_features, response_columns
 from consilience.data.schema import Schema
 from consilience.data.table import Rows
+from consilience.federation.exchange.residual_sums import expansions_for
 from consilience.federation.pooled_residual import PooledResidual
 from consilience.glm.kernel import Floats
 from consilience.simulate.methods import ask_sites
@@ -60,7 +62,8 @@ class Pooled(PooledResidual):
 
 
 @pytest.mark.parametrize("alternatives", ["linear", "smooth"])
-def test_federated_is_pooled_on_the_altered_columns(alternatives: str) -> None:
+def test_federated_is_pooled_on_the_altered_columns(alternatives: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("consilience.federation.pooled_residual.expansions_for", partial(expansions_for, nested=True))
     sites = frames()
     server = Server([Client(s, f) for s, f in sites.items()], method="residual", schema=KINDS, alternatives=alternatives, **AGGREGATE)
     asked = [("X", "Y", given) for given in GIVEN]

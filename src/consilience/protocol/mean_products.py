@@ -10,6 +10,7 @@ import numpy as np
 from consilience.data.basis import Expansion, Widths, widths
 from consilience.data.responses import Coded, n_responses
 from consilience.data.schema import Schema
+from consilience.data.spline import NESTED
 from consilience.data.table import Rows, Table
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import upper
@@ -185,6 +186,11 @@ def check_expansion(sample: VariableSet, expansion: Expansion, responses: tuple[
     schema = guard.table.schema
     if not 0 <= expansion.pieces <= MOST_PIECES or not -1 <= expansion.short <= MOST_PIECES:
         raise WrongShapeError(f"A curve has up to {MOST_PIECES} pieces; got {expansion.pieces} and {expansion.short}.")
+    if guard.terms.min_cell > 1 and not {expansion.pieces, max(expansion.short, 0)} <= set(NESTED):
+        allowed = ", ".join(map(str, NESTED))
+        raise WrongShapeError(
+            f"With min_cell, curves have {allowed} pieces, whose knots nest; got {expansion.pieces} and {expansion.short}."
+        )
     for name in expansion.given:
         if not schema[name].kind.is_discrete and name not in coded.knots:
             raise WrongShapeError(f"A curve of {name!r} needs its knots; got none.")

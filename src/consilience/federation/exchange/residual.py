@@ -180,7 +180,8 @@ class _Residuals:
         schema, knots = self.sums.schema, self.sums.residual.knots
         curved = any(not schema[name].kind.is_discrete for name in given)
         most = min(MOST_COLUMNS, rows // ROWS_PER_COLUMN)
-        tried = expansions_for(tuple(sorted(given)), rows, curved=curved)
+        census = self.sums.census
+        tried = expansions_for(tuple(sorted(given)), rows, curved=curved, nested=census is not None and census.terms.min_cell > 1)
         return next((e for e in tried if widths(schema, e, knots).all <= most), None)
 
     def _coded(self) -> Coded:

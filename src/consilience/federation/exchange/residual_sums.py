@@ -13,7 +13,7 @@ from consilience.citest.question import Question
 from consilience.citest.result import CIResult, Direction, silent
 from consilience.citest.size import MINUS, NO_SIGN, PLUS, correlation_size
 from consilience.data.basis import Expansion
-from consilience.data.spline import Knots
+from consilience.data.spline import NESTED, Knots
 from consilience.federation.exchange.residual_plan import Columns, Part
 from consilience.glm.kernel import Floats
 from consilience.glm.smooth import Axes, Smooth
@@ -97,17 +97,22 @@ class ResidualSums:
         return ResidualSums(self.knots, self.scores, self.placed, self.cells)
 
 
-def expansions_for(given: tuple[str, ...], rows: int, *, curved: bool) -> tuple[Expansion, ...]:
+def expansions_for(given: tuple[str, ...], rows: int, *, curved: bool, nested: bool = False) -> tuple[Expansion, ...]:
     """How conditioning variables are expanded in a model of so many rows, richest first: the first with few enough columns is taken.
 
-    Pieces grow with the rows, and the penalty keeps them from mattering too early.
+    Pieces grow with the rows, and the penalty keeps them from mattering too early. ``nested``: only as many as have their knots among those
+    of any larger number, where sites do not tell of few rows.
 
     >>> [(e.pieces, e.short) for e in expansions_for(("A", "B"), 2000, curved=True)]
     [(26, 4), (26, 0), (26, -1), (0, -1)]
+    >>> [(e.pieces, e.short) for e in expansions_for(("A", "B"), 2000, curved=True, nested=True)]
+    [(24, 3), (24, 0), (24, -1), (0, -1)]
     """
     root = math.cbrt(rows)
     pieces = 1 + min(40, max(3, round(2.0 * root))) if curved else 0
     short = 1 + (min(5, round(0.25 * root)) if len(given) == 2 else 0) if curved else 0
+    if nested:
+        pieces, short = (max(n for n in NESTED if n <= wanted) for wanted in (pieces, short))
     found = [Expansion(given, pieces, short), Expansion(given, pieces, 0), Expansion(given, pieces, -1), Expansion(given, 0, -1)]
     return tuple(dict.fromkeys(found))
 

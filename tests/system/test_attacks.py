@@ -191,7 +191,9 @@ def test_a_changed_peer_stops_the_agent(server: Server, folder: Path, agents: li
     server.do("POST", f"/studies/{study}/start")
     assert started[0].wait(60) == 2
     assert "pinned fingerprint" in " ".join(started[0].log.read_text().split())
-    assert (started[0].home / "studies" / study / "ledger.jsonl").exists() is False
+    assert (started[0].home / "studies" / study / "ledger.jsonl").read_bytes() == b"", (
+        "it has said whether its table fits, and nothing else"
+    )
     server.do("POST", f"/studies/{study}/cancel")
 
 

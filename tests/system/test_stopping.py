@@ -106,7 +106,7 @@ def interrupt():
     for _ in range(times):
         print(f"pressed {time.monotonic()}", file=sys.stderr, flush=True)
         os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(0.5)
+        time.sleep(0.02)
 
 times = int(sys.argv.pop())
 threading.Thread(target=interrupt, daemon=True).start()

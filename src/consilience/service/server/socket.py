@@ -8,6 +8,7 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -175,7 +176,9 @@ class SiteSockets:
                 await run_in_threadpool(self._runner.searching.warm)
             awaited = await run_in_threadpool(self._runner.room.of, study)
             if awaited is not None:  # if it is no news to all, it is to who has just come
-                await connection.send(encode(awaited))
+                # A site that has said no, and gone, is to be heard all the same: what it said is still to be read.
+                with suppress(WebSocketDisconnect, RuntimeError, OSError):
+                    await connection.send(encode(awaited))
             while True:
                 data = await next_message(lambda: _receive(socket), connection.assembler)
                 await self._take(connection, decode(data, from_site))

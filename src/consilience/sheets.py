@@ -59,7 +59,7 @@ def frame_csv(frame: pl.DataFrame) -> str:
     r"""A table as CSV with every text guarded; lists of text as one text, with commas.
 
     >>> frame_csv(pl.DataFrame({"x": ["=a"], "given": [["@b", "c"]], "size": [-1.5]}))
-    "x,given,size\n'=a,\"'@b,c\",-1.5\n"
+    'x,given,size\n\'=a,"\'@b,c",-1.5\n'
     """
     joined = frame.with_columns(pl.col(pl.List(pl.String)).list.join(","))  # CSV has no lists
     texts = [column for column in joined.get_columns() if column.dtype == pl.String]

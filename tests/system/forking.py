@@ -58,7 +58,7 @@ class Forked:
         return found
 
     def _ended(self, seconds: float | None) -> int | None:
-        if self.returncode is None and select.select([self._report], [], [], seconds)[0]:
+        if self.returncode is None and _readable(self._report.fileno(), seconds):
             self.returncode = int(self._report.readline() or -signal.SIGKILL)
             self._report.close()
         return self.returncode
@@ -72,6 +72,12 @@ class Forked:
 
     def terminate(self) -> None:
         self.send_signal(signal.SIGTERM)
+
+
+def _readable(file: int, seconds: float | None) -> bool:
+    news = select.poll()
+    news.register(file, select.POLLIN)
+    return bool(news.poll(None if seconds is None else 1000.0 * seconds))
 
 
 def fork(words: Sequence[str], environment: Mapping[str, str], stdout: int, stderr: int) -> Forked:
@@ -116,12 +122,15 @@ def _serve(control: socket.socket) -> list[str]:
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     reports: dict[int, int] = {}
+    news = select.poll()  # which, unlike select, takes files of any number
+    news.register(control, select.POLLIN)
+    news.register(woken, select.POLLIN)
     while True:
-        ready = select.select([control, woken], [], [])[0]
+        ready = [file for file, _ in news.poll()]
         if woken in ready:
             os.read(woken, 4096)
             _report(reports)
-        if control not in ready:
+        if control.fileno() not in ready:
             continue
         asked, files, _, _ = socket.recv_fds(control, 1 << 18, STDIO + 1)
         if not asked:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import IO
+from weakref import finalize
 
 import msgspec
 
@@ -252,6 +253,8 @@ class _Appending:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._path, self._whole, self._torn, self._broken = path, whole, torn, False
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        self.close = finalize(self, os.close, self._file)
+        """Let go of the file; whoever forgets to, does so when nobody has this any more."""
 
     def add(self, data: bytes) -> None:
         if self._broken:
@@ -278,10 +281,6 @@ class _Appending:
                 f"{str(self._path)!r} must be on disk before anything is answered, and cannot be written: {error.strerror}. "
                 f"Nothing was sent. Make room, or whatever else it needs, and start this site again."
             ) from None
-
-    def close(self) -> None:
-        """Let go of the file."""
-        os.close(self._file)
 
 
 def _damaged(path: Path, where: str) -> RecordsError:

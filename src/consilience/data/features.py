@@ -8,21 +8,22 @@ An even bend shows in u², an odd one in u³ (sin 2z has no part along z², for 
 in their product. Where there are more than :data:`MOST_FEATURES`, products of numbers with levels are left out first; products of levels
 are looked at only where all predictors are discrete.
 
-A site that must not tell of fewer than some rows has zeros for features that are about fewer (:func:`few_rows`), and no more columns than
+A site that must not tell of fewer than some rows has zeros for features that are about fewer, and no more columns than
 it has times so many rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from consilience.data.clumps import effective_rows, rare
+from consilience.data.clumps import effective_rows
 from consilience.data.design import Floats, centre
 from consilience.data.schema import Schema
 
-__all__ = ["MOST_FEATURES", "MOST_SCALE", "feature_plan", "few_rows", "widen"]
+__all__ = ["MOST_FEATURES", "MOST_SCALE", "feature_plan", "widen"]
 
 MOST_FEATURES = 8
 """Features of one model. Their cross-products are most of what the check of a model costs."""
@@ -47,47 +48,6 @@ def feature_plan(schema: Schema, columns: Sequence[tuple[str, int]]) -> list[tup
     plan += [(i, j) for i in numbers for j in numbers if i < j]
     plan += [(i, j) for i in numbers for j in levels]
     return plan[:MOST_FEATURES]
-
-
-def few_rows(factors: Sequence[Floats], levels: Sequence[bool], weights: Floats | None, least: float) -> bool:
-    """True if the product of two or three centred columns is about fewer than ``least`` rows. ``levels`` says which are of a level.
-
-    Two levels must not part fewer rows from the others; a number within a level needs twice as many, as a line has two ends; the product of
-    numbers is judged by its effective rows about the value that most rows have.
-
-    >>> a, b = np.array([0.5] * 6 + [-0.5] * 6), np.array([0.75] + [-0.25] * 11)
-    >>> few_rows([a, b], [True, True], None, 5), few_rows([a, a], [False, False], None, 5)
-    (True, False)
-    """
-    ones = np.ones(len(factors[0])) if weights is None else weights
-    cells = np.zeros(len(ones), dtype=np.int64)
-    for factor, level in zip(factors, levels, strict=True):
-        cells = 2 * cells + (level & (factor > 0))
-    counts = np.bincount(cells, weights=ones, minlength=2)
-    if all(levels):
-        return rare(np.rint(counts).astype(np.int64), least)
-    if any(levels):
-        here = cells > 0
-        numbers = np.prod([factor for factor, level in zip(factors, levels, strict=True) if not level], axis=0)
-        return 0 < ones[here].sum() < 2 * least or bool(0 < effective_rows(numbers[here, None], np.zeros(1))[0] < least)
-    made = np.prod(factors, axis=0)[:, None]
-    return bool(0 < effective_rows(made, np.median(made, axis=0))[0] < least)
-
-
-def _crossed(columns: Floats, scales: Sequence[int | None], least: float) -> set[int]:
-    """The levels that part few rows of another level: a number within such a one must not be told.
-
-    The information has the product of the feature with the other level's column: the sum of the number over the rows with both, or with the
-    other alone.
-    """
-    levels = [j for j, scale in enumerate(scales) if scale is None]
-    here = (columns[:, levels] > 0).astype(np.float64)
-    both = here.T @ here
-    counts = both.diagonal()
-    one, other = counts[:, None] - both, counts[None] - both
-    cells = np.stack([both, one, other, len(columns) - both - one - other])
-    few = np.count_nonzero((cells > 0) & (cells < least), axis=0) * (1 - np.eye(len(levels), dtype=np.int64))
-    return {levels[i] for i in np.flatnonzero(few.any(axis=1)).tolist()}
 
 
 def widen(
@@ -119,50 +79,64 @@ def widen(
             made[:, k] *= bounded[j]
     centre(made[:, p:], weights)
     if least > 1:
-        rows = len(columns) if weights is None else round(float(weights.sum()))
-        left = rows // least - 1 - p
-        crossed = _crossed(columns, scales, least) if weights is None else set[int]()  # with weights all columns are of levels
-        for k, few in enumerate(_few(made[:, p:], bounded, plan, scales, weights, least), start=p):
-            numbered = any(scales[j] is not None for j in plan[k - p])
-            if few or left <= 0 or (numbered and crossed.intersection(plan[k - p])):
+        rows = np.ones(len(columns)) if weights is None else weights
+        left = round(float(rows.sum())) // least - 1 - p
+        for k, few in enumerate(_few(made[:, p:], bounded, plan, _Levels.of(columns, scales, rows, least), rows, least), start=p):
+            if few or left <= 0:
                 made[:, k] = 0.0
             else:
                 left -= 1
     return made
 
 
-def _few(
-    features: Floats,
-    bounded: dict[int, Floats],
-    plan: Sequence[tuple[int, ...]],
-    scales: Sequence[int | None],
-    weights: Floats | None,
-    least: float,
-) -> list[bool]:
-    """Which of the centred features are about too few rows: those of which bounds that cost next to nothing do not say so are looked at.
+class _Levels(NamedTuple):
+    """The columns of levels: which rows have each, with their weights, and with which others it parts 1 to ``least`` - 1 rows."""
 
-    Numbers lie within ±2, so that m of them multiplied, less any value of theirs, are at most M = 2·2^m. By Σb² ≤ M Σ|b| a feature is about
-    Σ|b|/M rows at least, which is at least Σb²/M², and Σb² is least about the mean. A number in the rows of a level has M = 2.
+    here: dict[int, Floats]
+    rare: dict[int, set[int]]
+
+    @classmethod
+    def of(cls, columns: Floats, scales: Sequence[int | None], weights: Floats, least: float) -> _Levels:
+        places = [j for j, scale in enumerate(scales) if scale is None]
+        has = (columns[:, places] > 0).astype(np.float64)
+        here = has * weights[:, None]
+        both = here.T @ has
+        counts = both.diagonal()
+        one, other = counts[:, None] - both, counts[None] - both
+        cells = np.rint([both, one, other, weights.sum() - both - one - other])
+        few = np.count_nonzero((cells > 0) & (cells < least), axis=0) * (1 - np.eye(len(places), dtype=np.int64))
+        rare = {j: {places[i] for i in np.flatnonzero(row).tolist()} for j, row in zip(places, few, strict=True)}
+        return cls(dict(zip(places, here.T, strict=True)), rare)
+
+
+def _few(
+    features: Floats, bounded: dict[int, Floats], plan: Sequence[tuple[int, ...]], levels: _Levels, weights: Floats, least: float
+) -> Iterator[bool]:
+    """Which of the centred features are about too few rows.
+
+    Two levels must not part few rows from the others. Within a level a number needs twice as many rows, as a line has two ends, and the
+    level must not part few rows of another: the information has the product of the feature with that one's column, which is the sum of the
+    number over the rows with both. The product of numbers is judged by its effective rows about the value that most rows have.
+
+    Bounds that cost next to nothing come first. Numbers lie within ±2, so that m of them multiplied are within ±2^m, and 2·2^m from any of
+    their values. By Σb² ≤ M Σ|b| what is at most M is about Σ|b|/M rows or more, so Σb²/M² or more; and Σb² is least about the mean.
     """
-    squares = {j: column * column for j, column in bounded.items() if scales[j] is not None}
-    here = {j: (column > 0).astype(np.float64) for j, column in bounded.items() if scales[j] is None}
-    if weights is not None:
-        here = {j: column * weights for j, column in here.items()}
-    counts = {j: float(column.sum()) for j, column in here.items()}
-    found = list[bool]()
     for feature, product in zip(features.T, plan, strict=True):
-        inside, numbers = [j for j in product if j in here], [j for j in product if j in squares]
-        if weights is None and not inside:
-            many = float(feature @ feature) >= 4.0 ** (1 + len(product)) * least
-        elif weights is None and len(inside) == len(numbers) == 1:
-            many = counts[inside[0]] >= 2 * least and float(here[inside[0]] @ squares[numbers[0]]) >= 4.0 * least
-        elif len(inside) == len(product) == 2:
-            first, second = inside
-            both = float(here[first] @ (bounded[second] > 0))
-            total = float(len(feature)) if weights is None else float(weights.sum())
-            one, other = counts[first] - both, counts[second] - both
-            many = min(both, one, other, total - both - one - other) >= least
+        inside, numbers = [j for j in product if j in levels.here], [bounded[j] for j in product if j not in levels.here]
+        if not numbers:
+            yield inside[1] in levels.rare[inside[0]]
+        elif not inside:
+            plain = float(feature @ (weights * feature)) >= 4.0 ** (1 + len(numbers)) * least
+            yield not plain and _about_few(np.prod(numbers, axis=0), weights, least, median=True)
         else:
-            many = False
-        found.append(not many and few_rows([bounded[j] for j in product], [scales[j] is None for j in product], weights, least))
-    return found
+            here, made = levels.here[inside[0]], np.prod(numbers, axis=0)
+            plain = float(here @ (made * made)) >= 4.0 ** len(numbers) * least
+            short = bool(levels.rare[inside[0]]) or 0 < float(here.sum()) < 2 * least
+            yield short or (not plain and _about_few(made, here, least, median=False))
+
+
+def _about_few(column: Floats, weights: Floats, least: float, *, median: bool) -> bool:
+    """True if a column is about fewer rows, besides its median or zero; a row stands for as many as its weight says."""
+    rows = np.repeat(column, np.rint(weights).astype(np.int64))[:, None]
+    about = np.median(rows, axis=0) if median else np.zeros(1)
+    return bool(0 < effective_rows(rows, about)[0] < least)

@@ -50,7 +50,7 @@ def created_on_a_server(study: Path, folder: Path, monkeypatch: pytest.MonkeyPat
             assert reply.status_code == 201, reply.text
             return reply.json()
 
-        monkeypatch.setattr(study_commands, "_call", call)
+        monkeypatch.setattr(study_commands, "call", call)
         monkeypatch.setenv("CONSILIENCE_SERVER_TOKEN", "of the test client")
         answer = runner.invoke(app, ["server", "study", "create", str(study), "--server", "https://study.example"])
         assert answer.exit_code == 0, answer.output

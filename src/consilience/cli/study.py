@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import json
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
 from consilience.cli import study_again, study_archive, study_records
-from consilience.cli.calling import Ca, Server, StudyId, call, error_of, rest_client
+from consilience.cli.calling import Ca, Server, StudyId, call, rest_client
+from consilience.cli.study_following import download, follow
 from consilience.cli.terminal import Terminal, say, say_json
 from consilience.data.errors import ReadError
 from consilience.data.harmonise import Plan
 from consilience.data.sources import load
 from consilience.errors import OptionError
-from consilience.federation.site.ledger import printable
-from consilience.service.errors import UnreachableError
 from consilience.settings.studyfile import read_study
-
-if TYPE_CHECKING:
-    import httpx
+from consilience.wording import printable
 
 __all__ = ["study_app"]
 
@@ -40,7 +35,6 @@ study_app.command("delete")(study_archive.delete_study)
 study_app.command("without")(study_again.go_without)
 study_app.command("copy")(study_again.copy_study)
 study_app.command("rerun")(study_again.rerun_study)
-_client, _call, _error = rest_client, call, error_of
 
 
 @study_app.command("login")
@@ -55,8 +49,8 @@ def login(
     Example: export CONSILIENCE_SERVER_TOKEN=$(consilience server study login ada)
     """
     password = sys.stdin.readline().rstrip("\n") if password_stdin else typer.prompt("password", hide_input=True, err=True)
-    with _client(server, ca, login=False) as client:
-        say(_call(client, "POST", "/login", {"name": name, "password": password})["token"])
+    with rest_client(server, ca, login=False) as client:
+        say(call(client, "POST", "/login", {"name": name, "password": password})["token"])
 
 
 @study_app.command("create")
@@ -75,6 +69,8 @@ def create(
 
     Example: consilience server study create study.toml --open --invite muenster --invite marburg
     """
+    from consilience.service.tls import write_private  # noqa: PLC0415  cryptography is slow to load
+
     files = _invitation_files(sites or [], out)
     study = read_study(file)
     if study.schema and study.files and not study.datasets:
@@ -82,16 +78,17 @@ def create(
         held = (plans[site].apply(load(path, site).frame, site).frame.columns for site, path in study.files.items())
         sets = dict.fromkeys(tuple(sorted(set(names) & set(study.schema))) for names in held)
         study = replace(study, datasets=tuple(names for names in sets if names))
-    with _client(server, ca) as client:
-        found = _call(client, "POST", "/studies", study.declaration())["id"]
+    with rest_client(server, ca) as client:
+        found = call(client, "POST", "/studies", study.declaration())["id"]
         say(found)  # first: whatever fails after it, the study is there
         for site, path in files.items():
-            _write_secret(path, _call(client, "POST", f"/studies/{found}/invitations", {"site": site})["invitation"])
+            invitation = call(client, "POST", f"/studies/{found}/invitations", {"site": site})["invitation"]
+            write_private(path, f"{invitation}\n".encode())  # whoever reads it could join in the site's place
             Terminal(stderr=True).print(
                 f"{escape(str(path))}: works once; hand it over on a way you trust", highlight=False, soft_wrap=True
             )
         if at_once:
-            _call(client, "POST", f"/studies/{found}/open")
+            call(client, "POST", f"/studies/{found}/open")
 
 
 def _invitation_files(sites: Sequence[str], folder: Path) -> dict[str, Path]:
@@ -105,17 +102,11 @@ def _invitation_files(sites: Sequence[str], folder: Path) -> dict[str, Path]:
     return files
 
 
-def _write_secret(path: Path, text: str) -> None:
-    """For whoever runs the command alone to read: with it, anybody could join in the site's place."""
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        file.write(text + "\n")
-
-
 @study_app.command("list")
 def listing(server: Server = "", ca: Ca = "", as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
     """Your studies, newest first."""
-    with _client(server, ca) as client:
-        found = _call(client, "GET", "/studies")
+    with rest_client(server, ca) as client:
+        found = call(client, "GET", "/studies")
     if as_json:
         say_json(found)
         return
@@ -131,28 +122,28 @@ def listing(server: Server = "", ca: Ca = "", as_json: Annotated[bool, typer.Opt
 @study_app.command("show")
 def show(study: StudyId, server: Server = "", ca: Ca = "") -> None:
     """A study as JSON: its settings, its sites with their fingerprints, how it stands."""
-    with _client(server, ca) as client:
-        say_json(_call(client, "GET", f"/studies/{study}"))
+    with rest_client(server, ca) as client:
+        say_json(call(client, "GET", f"/studies/{study}"))
 
 
 @study_app.command("invite")
 def invite(study: StudyId, site: Annotated[str, typer.Argument(help="The site's name.")], server: Server = "", ca: Ca = "") -> None:
     """Print an invitation. It works once: send it on a way that you and the site trust."""
-    with _client(server, ca) as client:
-        say(_call(client, "POST", f"/studies/{study}/invitations", {"site": site})["invitation"])
+    with rest_client(server, ca) as client:
+        say(call(client, "POST", f"/studies/{study}/invitations", {"site": site})["invitation"])
 
 
 @study_app.command("open")
 def open_(study: StudyId, server: Server = "", ca: Ca = "") -> None:
     """Open a draft: it cannot be changed any more, and sites may connect."""
-    with _client(server, ca) as client:
-        say(_call(client, "POST", f"/studies/{study}/open")["state"])
+    with rest_client(server, ca) as client:
+        say(call(client, "POST", f"/studies/{study}/open")["state"])
 
 
 @study_app.command("start")
 def start(
     study: StudyId,
-    follow: Annotated[bool, typer.Option("--watch", help="Follow it until it is over, as `study watch` does.")] = False,
+    to_its_end: Annotated[bool, typer.Option("--watch", help="Follow it until it is over, as `study watch` does.")] = False,
     out: Annotated[Path | None, typer.Option(help="With --watch: folder for its result.")] = None,
     server: Server = "",
     ca: Ca = "",
@@ -161,69 +152,36 @@ def start(
 
     Example: consilience server study start STUDY --watch --out result
     """
-    if out is not None and not follow:
+    if out is not None and not to_its_end:
         raise OptionError("A result is there when the study is over: say --watch with --out, or fetch it later by `study result`.")
-    with _client(server, ca) as client:
-        say(_call(client, "POST", f"/studies/{study}/start")["state"])
-        if follow:
-            code = _follow(client, study)
-            if out is not None and _call(client, "GET", f"/studies/{study}")["state"] == "finished":
-                _download(client, study, out)
+    with rest_client(server, ca) as client:
+        say(call(client, "POST", f"/studies/{study}/start")["state"])
+        if to_its_end:
+            code = follow(client, study)
+            if out is not None and call(client, "GET", f"/studies/{study}")["state"] == "finished":
+                download(client, study, out)
             raise typer.Exit(code)
 
 
 @study_app.command("cancel")
 def cancel(study: StudyId, server: Server = "", ca: Ca = "") -> None:
     """Cancel a study. Results that are there are kept."""
-    with _client(server, ca) as client:
-        say(_call(client, "POST", f"/studies/{study}/cancel")["state"])
+    with rest_client(server, ca) as client:
+        say(call(client, "POST", f"/studies/{study}/cancel")["state"])
 
 
 @study_app.command("search")
 def search(study: StudyId, server: Server = "", ca: Ca = "") -> None:
     """Look again for the graphs of a study that failed after all its tests were made. No site is asked."""
-    with _client(server, ca) as client:
-        say(_call(client, "POST", f"/studies/{study}/search")["state"])
+    with rest_client(server, ca) as client:
+        say(call(client, "POST", f"/studies/{study}/search")["state"])
 
 
 @study_app.command("watch")
 def watch(study: StudyId, server: Server = "", ca: Ca = "") -> None:
     """Follow a study until it is over. Exit code 0 if there are graphs; 3 if there is none, or it did not finish."""
-    with _client(server, ca) as client:
-        raise typer.Exit(_follow(client, study))
-
-
-def _follow(client: httpx.Client, study: str) -> int:
-    """Print a study's events as they come; the exit code when it is over."""
-    console, graphs, headline = Terminal(), 0, ""
-    with client.stream("GET", f"/studies/{study}/events", timeout=None) as reply:
-        if reply.status_code >= 400:
-            reply.read()
-            raise _error(reply)
-        kind = ""
-        for line in reply.iter_lines():
-            if line.startswith("event: "):
-                kind = line[7:]
-            elif line.startswith("data: "):
-                body = _event(line[6:])
-                body.pop("time", None)
-                words = f"{kind} {json.dumps(body, ensure_ascii=False) if body else ''}"
-                console.print(escape(printable(words)), highlight=False, soft_wrap=True)
-                if kind in ("finished", "failed", "cancelled"):  # sites may leave after the end
-                    graphs, headline = int(body.get("pags", 0)), str(body.get("headline", ""))
-    if headline:
-        console.print(escape(printable(headline)), highlight=False, soft_wrap=True)
-    return 0 if graphs else 3
-
-
-def _event(text: str) -> dict[str, Any]:
-    try:
-        body = json.loads(text)
-    except ValueError:
-        body = None
-    if not isinstance(body, dict) or not isinstance(body.get("pags", 0), int):
-        raise UnreachableError(f"The server tells an event that is none: {printable(text[:100])}. Is it a study server?")
-    return body
+    with rest_client(server, ca) as client:
+        raise typer.Exit(follow(client, study))
 
 
 @study_app.command("audit")
@@ -239,8 +197,8 @@ def audit(
     Exit code 0 if all of it agrees, 3 if something differs or a ledger is no evidence. Sites whose ledgers are not given are named, and
     not compared.
     """
-    with _client(server, ca) as client:
-        told = _call(client, "GET", f"/studies/{study}/received")
+    with rest_client(server, ca) as client:
+        told = call(client, "GET", f"/studies/{study}/received")
     from consilience.service.reconcile import Comparison, audited  # noqa: PLC0415  the extra may not be installed
 
     read: dict[str, bytes] = {}
@@ -270,16 +228,5 @@ def result(
     ca: Ca = "",
 ) -> None:
     """Download the result of a finished study: JSON, CSV and the report."""
-    with _client(server, ca) as client:
-        _download(client, study, out)
-
-
-def _download(client: httpx.Client, study: str, out: Path) -> None:
-    out.mkdir(parents=True, exist_ok=True)
-    for name in ("result.json", "tests.csv", "report.html"):
-        reply = client.get(f"/studies/{study}/documents/{name}")
-        if reply.status_code == 200:
-            (out / name).write_bytes(reply.content)
-            say(out / name)
-        elif name == "result.json":
-            raise _error(reply)
+    with rest_client(server, ca) as client:
+        download(client, study, out)

@@ -12,12 +12,12 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.data.basis import JUST_TWO, Expansion, Floats, Index, multiplied, split
+from consilience.data.basis import JUST_TWO, Expansion, Floats, Index, multiplied, split, straight_of
 from consilience.data.coarse import Coarse
 from consilience.data.spline import Knots, spline
 from consilience.data.table import Table
 
-__all__ = ["Alterations", "altered_columns", "straight_of"]
+__all__ = ["Alterations", "altered_columns"]
 
 
 @dataclass(slots=True, eq=False)
@@ -33,14 +33,6 @@ class Alterations:
     short: dict[str, Coarse] = field(default_factory=dict)
     within: dict[tuple[str, str, int], Coarse] = field(default_factory=dict)
     kept: NDArray[np.bool_] | None = None
-
-
-def straight_of(table: Table, name: str, index: Index | None, knots: Mapping[str, Knots], centres: Mapping[str, float]) -> Floats:
-    """A number in units of its knots' width."""
-    values = table.numbers[name] if index is None else table.numbers[name][index]
-    if knots[name].centred:
-        values = values - centres[name]
-    return spline(knots[name], 1).straight(values)
 
 
 def altered_columns(
@@ -66,7 +58,7 @@ def altered_columns(
     curves: list[Floats] = []
     short: list[Floats] = []
     for name in numbers:
-        u = straight_of(table, name, index, knots, centres)
+        u = straight_of(table, name, index, knots[name], centres.get(name, 0.0))
         if name in how.silent:
             u = np.zeros_like(u)
         lines.append(u[:, None])

@@ -27,7 +27,7 @@ from consilience.data.schema import Schema
 from consilience.data.spline import Knots, spline
 from consilience.data.table import Table
 
-__all__ = ["JUST_TWO", "Expansion", "Widths", "columns", "curves_of", "multiplied", "roughness", "split", "widths"]
+__all__ = ["JUST_TWO", "Expansion", "Widths", "columns", "curves_of", "multiplied", "roughness", "split", "straight_of", "widths"]
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -92,6 +92,18 @@ def widths(schema: Schema, expansion: Expansion, knots: Mapping[str, Knots]) -> 
     return Widths(len(numbers), main, main + plain, sum(curves), pairs)
 
 
+def straight_of(table: Table, name: str, index: Index | None, knots: Knots, centre: float) -> Floats:
+    """A continuous variable in the rows ``index`` (None: all rows), in units of its knots' width.
+
+    >>> import polars as pl
+    >>> table = Table(pl.DataFrame({"A": [12.0, 24.0]}), Schema({"A": "continuous"}), "muenster")
+    >>> straight_of(table, "A", None, Knots(tuple(float(i) for i in range(49))), 0.0)
+    array([-1.,  0.])
+    """
+    values = table.numbers[name] if index is None else table.numbers[name][index]
+    return spline(knots, 1).straight(values - centre if knots.centred else values)
+
+
 def curves_of(table: Table, name: str, pieces: int, index: Index | None, knots: Knots, centre: float) -> Floats:
     """A continuous variable in the rows ``index`` (None: all rows): its line, then its curves on so many pieces (0: none).
 
@@ -103,12 +115,8 @@ def curves_of(table: Table, name: str, pieces: int, index: Index | None, knots: 
     array([[-1.   ,  0.594,  0.25 ,  0.031],
            [ 0.   ,  0.25 ,  0.5  ,  0.25 ]])
     """
-    values = table.numbers[name] if index is None else table.numbers[name][index]
-    if knots.centred:
-        values = values - centre
-    shape = spline(knots, max(pieces, 1))
-    u = shape.straight(values)
-    return np.column_stack([u, shape.curved(u)]) if pieces else u[:, None]
+    u = straight_of(table, name, index, knots, centre)
+    return np.column_stack([u, spline(knots, pieces).curved(u)]) if pieces else u[:, None]
 
 
 def columns(

@@ -27,8 +27,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.data.altered import Alterations, altered_columns, straight_of
-from consilience.data.basis import Expansion, split, widths
+from consilience.data.altered import Alterations, altered_columns
+from consilience.data.basis import Expansion, split, straight_of, widths
 from consilience.data.clumps import rare
 from consilience.data.coarse import BLOCK, STRAIGHT, Coarse, clipped_few, coarse_curves, parts_few
 from consilience.data.spline import Knots, spline
@@ -71,7 +71,8 @@ class _Site:
     def __post_init__(self) -> None:
         self.numbers, self.factors = split(self.table.schema, self.expansion.given)
         self.wide = widths(self.table.schema, self.expansion, self.knots)
-        self.straight = {name: straight_of(self.table, name, self.rows.index, self.knots, self.centres) for name in self.numbers}
+        index, centres = self.rows.index, self.centres
+        self.straight = {name: straight_of(self.table, name, index, self.knots[name], centres.get(name, 0.0)) for name in self.numbers}
         self.silent = frozenset(name for name, u in self.straight.items() if clipped_few(u, self.least))
         self.straight |= {name: np.zeros(self.rows.n) for name in self.silent}
 

@@ -12,7 +12,7 @@ import consilience as cs
 from consilience.secagg import fingerprint_text
 from consilience.service.agent import Home
 from consilience.service.agent import join as enter
-from consilience.service.agent.past import Answered, Past, TookPart
+from consilience.service.agent.earlier.past import Answered, Past, TookPart
 from consilience.service.invitation import read_invitation
 from tests.system.processes import Server, declaration, until
 from tests.web.apps import Browser, running_app, until_page, words_of

@@ -315,7 +315,7 @@ def status(
 ) -> None:
     """This site's fingerprint, and the studies it has joined."""
     place = _home(_settings(config, home=home))
-    from consilience.service.agent.past import Past  # noqa: PLC0415
+    from consilience.service.agent.earlier.past import Past  # noqa: PLC0415
 
     agreed, rows = Past(place.path).studies(), []
     for folder in place.studies():

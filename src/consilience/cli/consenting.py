@@ -80,8 +80,8 @@ def person(console: Terminal, policy: Policy | None) -> Decide:
 def show_offer(client: Client, folder: StudyFolder, study: dict[str, Any], settings: AgentConfig) -> None:
     """The contract as it would be now, with its digest, what can be worked out about this site, and what the site's policy says of it."""
     from consilience.service.agent.disclosing import disclosed  # noqa: PLC0415
+    from consilience.service.agent.earlier.recalling import recall  # noqa: PLC0415
     from consilience.service.agent.policy import violations  # noqa: PLC0415
-    from consilience.service.agent.recalling import recall  # noqa: PLC0415
     from consilience.service.contract import contract_shown, warnings_of  # noqa: PLC0415
 
     contract, policy, console = contract_shown(study), policy_of(settings), Terminal()

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from consilience.service.agent.earlier.subtracting import Subtraction
 from consilience.service.agent.policy import Policy, violations
-from consilience.service.agent.subtracting import Subtraction
 from consilience.service.contract import Contract
 from consilience.service.errors import ConfigurationError
 

@@ -226,7 +226,7 @@ def violations(policy: Policy, contract: Contract, site: str, subtracted: Sequen
     site
         The name of this site, which need not be among its own members.
     subtracted
-        What an earlier study and this one tell together, in words (:mod:`consilience.service.agent.past`).
+        What an earlier study and this one tell together, in words (:mod:`consilience.service.agent.earlier.past`).
     today
         For the last day of the policy.
 

@@ -44,9 +44,9 @@ from consilience.protocol.version import VERSION
 from consilience.secagg import fingerprint_text, read_fingerprint
 from consilience.service.agent.asking import NOT_AGREED, Asked, Decide, Decision
 from consilience.service.agent.disclosing import Disclosed
+from consilience.service.agent.earlier.past import Answered, Over, Past
+from consilience.service.agent.earlier.recalling import Recalled, recall
 from consilience.service.agent.home import PlanRecord, StudyFolder
-from consilience.service.agent.past import Answered, Over, Past
-from consilience.service.agent.recalling import Recalled, recall
 from consilience.service.agent.result import NOT_AGREED as RESULT_NOT_AGREED
 from consilience.service.agent.telling import TELL_WARNING, declared, question
 from consilience.service.contract import Contract, decode_contract, warnings_of

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from consilience.errors import ConsilienceError
 from consilience.secagg import fingerprint_text
 from consilience.service.agent.disclosing import disclosed
+from consilience.service.agent.earlier.recalling import recall
+from consilience.service.agent.earlier.subtracting import Subtraction
 from consilience.service.agent.policy import read_policy, violations
-from consilience.service.agent.recalling import recall
-from consilience.service.agent.subtracting import Subtraction
 from consilience.service.contract import Contract, contract_shown
 from consilience.web.desk.words import page_words
 

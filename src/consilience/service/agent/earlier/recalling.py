@@ -8,10 +8,10 @@ import msgspec
 
 from consilience.disclosure.shield import Shielded
 from consilience.federation import Client
+from consilience.service.agent.earlier.marks import marks_of, taking_part
+from consilience.service.agent.earlier.past import Answered, Past, TookPart
+from consilience.service.agent.earlier.subtracting import Subtraction, other_identities, subtractions
 from consilience.service.agent.home import StudyFolder
-from consilience.service.agent.marks import marks_of, taking_part
-from consilience.service.agent.past import Answered, Past, TookPart
-from consilience.service.agent.subtracting import Subtraction, other_identities, subtractions
 from consilience.service.contract import Contract
 
 __all__ = ["Recalled", "recall"]
@@ -53,7 +53,7 @@ class Recalled:
 
 
 def recall(folder: StudyFolder, contract: Contract, client: Client, shielded: Shielded) -> Recalled:
-    """Look up what matters for a contract, by what of the client's table takes part (:func:`..disclosing.disclosed`)."""
+    """Look up what matters for a contract, by what of the client's table takes part (what ``disclosing`` shows of it)."""
     past = Past(folder.home)
     held, rows = tuple(sorted(client.held(contract.schema))), taking_part(shielded.table)
     took = TookPart.of(contract, folder.joined.url, held, marks_of(rows, rows.columns, client.identity))

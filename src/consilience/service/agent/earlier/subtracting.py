@@ -15,8 +15,8 @@ from math import comb
 import numpy as np
 
 from consilience.federation.site.ledger import printable
-from consilience.service.agent.marks import Marks
-from consilience.service.agent.past import TookPart
+from consilience.service.agent.earlier.marks import Marks
+from consilience.service.agent.earlier.past import TookPart
 from consilience.wording import counted
 
 __all__ = ["Subtraction", "other_identities", "subtractions"]

@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 from consilience.secagg import Identity
-from consilience.service.agent.marks import Marks, marks_of
-from consilience.service.agent.past import TookPart
-from consilience.service.agent.subtracting import subtractions
+from consilience.service.agent.earlier.marks import Marks, marks_of
+from consilience.service.agent.earlier.past import TookPart
+from consilience.service.agent.earlier.subtracting import subtractions
 
 SITES = [f"site{i}" for i in range(7)]
 

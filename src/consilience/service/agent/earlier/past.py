@@ -3,8 +3,8 @@
 Two studies over the same variables can be subtracted from each other. If their sites are the same but for one, the difference is that
 site's part; if the rows with which this site takes part differ by a few between them, it is about these rows: its table has changed, or the
 two studies leave out different rows of it. No study by itself can see that, so the home does: every consent is written down with who took
-part, which variables this site measures, and marks of the rows that take part (:mod:`consilience.service.agent.marks`). A study to which
-the site agreed counts from then on, whether or not it has answered yet; one that ended before anything was answered does not.
+part, which variables this site measures, and marks of the rows that take part (:mod:`consilience.service.agent.earlier.marks`). A study to
+which the site agreed counts from then on, whether or not it has answered yet; one that ended before anything was answered does not.
 
 What it cannot see: what other sites measure, other tables of theirs, and studies in which this site took no part.
 """
@@ -20,8 +20,8 @@ from pathlib import Path
 import msgspec
 
 from consilience.errors import ConsilienceError
+from consilience.service.agent.earlier.marks import Marks
 from consilience.service.agent.home import Home, StudyFolder, _Appending, _damaged
-from consilience.service.agent.marks import Marks
 from consilience.service.contract import Contract
 
 __all__ = ["Answered", "Over", "Past", "TookPart"]

@@ -21,7 +21,7 @@ from consilience.protocol.survey import Survey
 from consilience.secagg import Identity
 from consilience.service.agent import Home, Site
 from consilience.service.agent.asking import Asked, Decision, by_digest, by_policy
-from consilience.service.agent.past import FILE, Over, Past
+from consilience.service.agent.earlier.past import FILE, Over, Past
 from consilience.service.agent.policy import Policy
 from consilience.service.contract import Contract, Member
 from consilience.service.invitation import Invitation

@@ -14,6 +14,10 @@ The modules, from the ground up::
     paths, rules            discriminating and uncovered paths; R0-R10 and their closure
     triples, equivalence    triples with order; MAG to PAG and back
     ancestry                ancestors in all members of a class, and in some
+    possible_paths          where an effect may flow, and which edges hide no common cause
+    separators              sets that separate two nodes: all of them, and the minimal ones
+    identification          how an effect is identified, or why not, in words
+    adjustment              the generalised adjustment criterion
     projection, distance    marginal MAGs, canonical DAGs; structural Hamming distance
     blocks                  biconnected components
     oracle                  m-separation as a CI test
@@ -30,6 +34,7 @@ PAG.parse('A o-> B, B --> C, D o-> B')
 """
 
 from consilience.graph import drawing, formats  # noqa: F401  they register with views when they are imported
+from consilience.graph.adjustment import adjustment_sets, is_adjustment_set
 from consilience.graph.ancestral import is_ancestral, is_mag, is_mag_marks, is_maximal
 from consilience.graph.distance import normalised_shd, shd
 from consilience.graph.equivalence import (
@@ -42,6 +47,7 @@ from consilience.graph.equivalence import (
     pag_to_mag_marks,
 )
 from consilience.graph.graphs import DAG, MAG, PAG
+from consilience.graph.identification import Adjustment, Identification
 from consilience.graph.marks import Mark, MarkMatrix
 from consilience.graph.marksets import MarkSets, bits, mask_of
 from consilience.graph.mixed import Edge, MixedGraph
@@ -56,7 +62,9 @@ __all__ = [
     "DAG",
     "MAG",
     "PAG",
+    "Adjustment",
     "Edge",
+    "Identification",
     "IsCollider",
     "Mark",
     "MarkMatrix",
@@ -65,6 +73,7 @@ __all__ = [
     "Oracle",
     "OrderedTriple",
     "Separation",
+    "adjustment_sets",
     "ancestors",
     "bits",
     "by_separating_sets",
@@ -72,6 +81,7 @@ __all__ = [
     "decide",
     "discriminating_paths",
     "has_inducing_path",
+    "is_adjustment_set",
     "is_ancestral",
     "is_mag",
     "is_mag_marks",

@@ -40,10 +40,12 @@ from consilience.protocol.refit import LineAsk, Refit
 from consilience.protocol.request import Request
 from consilience.protocol.residual_products import ProductAsk, ResidualProducts
 from consilience.protocol.residuals import BasisAsk, MeanAsk
+from consilience.protocol.standardise import StandardAsk, Standardise
 from consilience.protocol.survey import Survey
 
 MODEL = ModelAsk("C", ("A", "E"), ("A", "C", "E"), (0, 2), (0, 1), b"\x00" * 16, 0.0)
 NUMBERS = ModelAsk("A", ("C",), ("A", "C"), (0,), (), b"\x00" * 8, 0.0)
+BY_LEVEL = ModelAsk("C", ("E",), ("C", "E"), (0, 1, 2), (0, 1), b"\x00" * 24, 0.0)
 CODED = Coded({"A": 8}, {"A": Knots(tuple(0.25 * i - 6.0 for i in range(49)))})
 LINE = Expansion(("A",), 0, -1)
 MEANS = (MeanAsk(0, "C", b"\x00" * 8, b"\x00" * 8, (-2,)), MeanAsk(0, "E", b"\x00" * 24, b"\x00" * 8, (0, 1, 2)))
@@ -57,6 +59,12 @@ REQUESTS: dict[str, Request] = {
     "evaluate": Evaluate(3, (MODEL,), SiteEffects.JOINT, Ordinal.PROPORTIONAL, 4, {"A": 8}),
     "evaluate with locations": Evaluate(4, (), SiteEffects.NONE, Ordinal.PROPORTIONAL, 4, {"A": 8}, {"A": -2.25}),
     "diagnose": Diagnose((DiagnoseAsk(MODEL, (1, 0), 2), DiagnoseAsk(NUMBERS, (0,), 0, 1.5)), Ordinal.PROPORTIONAL, {"A": 8}),
+    "standardise": Standardise(
+        (StandardAsk(MODEL, "A", (-0.5, 0.5)), StandardAsk(NUMBERS, "C"), StandardAsk(BY_LEVEL, "E", (0.0, 2.0))),
+        Ordinal.PROPORTIONAL,
+        {"A": 8},
+    ),
+    "standardise with locations": Standardise((), Ordinal.PROPORTIONAL, {"A": 8}, {"A": -2.25}),
     "local tests, counted": LocalTests((Question("A", "C"),), Ordinal.PROPORTIONAL, 0.0, True, 2),
     "local tests": LocalTests((Question("A", "C", ("E",)),), Ordinal.PROPORTIONAL, 0.0, False, 2),
     "place": Place(("A",), {"A": 8}),

@@ -77,6 +77,7 @@ def test_every_kind_of_request_is_tried_and_most_pass_somewhere() -> None:
     assert {type(request) for request in REQUESTS.values()} == set(get_args(AnyRequest))
     passed = {type(r).__name__ for r in REQUESTS.values() if any(not outcome(r, 10_000, terms) for terms in TERMS)}
     assert passed >= {"Survey", "Locate", "Products", "Refit", "Evaluate", "Diagnose", "LocalTests", "Place", "Grid", "MeanProducts"}
+    assert "Standardise" in passed
 
 
 def test_the_documentation_has_a_line_for_every_kind_of_request() -> None:

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from consilience.citest.effect import Estimate
 from consilience.citest.interface import CITest, Progress
-from consilience.citest.question import Question
+from consilience.citest.question import Question, read_question
 from consilience.citest.result import CIResult
 from consilience.data.schema import Schema
 from consilience.disclosure.census import Census
 from consilience.disclosure.errors import StatementError
 from consilience.disclosure.statement import Statement, decode_statement
 from consilience.disclosure.words import result_lines
+from consilience.errors import StudyError
 from consilience.federation.errors import ClientGoneError, TooFewClientsError
 from consilience.federation.exchange.auto import auto_batch
 from consilience.federation.exchange.batch import batch, drive
+from consilience.federation.exchange.effects import effect_batch
 from consilience.federation.exchange.fisher import fisher_batch
 from consilience.federation.exchange.residual import residual_batch
 from consilience.federation.exchange.sums import FitOptions, Sums
@@ -154,6 +157,77 @@ class FederatedTest(CITest):
                 self._go_on_without(error.client)
             else:
                 return [replace(r, participants=self.participants) for r in results]
+
+    def effect(self, x: str, y: str, given: Iterable[str] = ()) -> Estimate:
+        """Estimate the total effect of x on y, adjusted for other variables.
+
+        Parameters
+        ----------
+        x, y : str
+            What is set, and what is looked at.
+        given : iterable of str, default ()
+            The variables adjusted for. The estimate is that of an effect if they are an adjustment set: see :meth:`Discovery.effect`.
+
+        Returns
+        -------
+        Estimate
+            With a reason instead of numbers where the data or the study's rules allow none.
+
+        Raises
+        ------
+        QuestionError
+            If a variable does not exist, or is named twice.
+        StudyError
+            If the study's method is Fisher's, of which only p-values are told.
+
+        Examples
+        --------
+        >>> import consilience as cs
+        >>> frames = cs.simulate.mixed_sites(n=900, sites=3, seed=1)
+        >>> server = cs.Server([cs.Client(name, frame) for name, frame in frames.items()])
+        >>> found = server.effect("A", "B", given=["C"])
+        >>> found.n, found.contrasts[0].measure, found.contrasts[0].clear
+        (900, 'mean difference', True)
+        """
+        return self.effects([(x, y, given)])[0]
+
+    def effects(
+        self, questions: Iterable[Question | tuple[str, str] | tuple[str, str, Iterable[str]]], progress: Progress | None = None
+    ) -> list[Estimate]:
+        """Estimate many effects as one batch: the rounds of one, whatever their number.
+
+        Parameters
+        ----------
+        questions : iterable
+            Each (x, y), (x, y, given) or a :class:`Question`: the effect of x on y, adjusted for what is given.
+        progress : callable, optional
+            Called with (models fitted, models asked) after every round; an exception it raises cancels the run.
+
+        Returns
+        -------
+        list of Estimate
+            In the order of the questions.
+
+        Raises
+        ------
+        QuestionError
+            If one of them is no question, or names a variable that does not exist, or one twice.
+        StudyError
+            If the study's method is Fisher's, of which only p-values are told.
+        """
+        checked = [read_question(question, self.variables) for question in questions]
+        if self.terms.method is Method.FISHER:
+            raise StudyError(
+                "Effects are estimated from sums over sites, and with method='fisher' sites tell p-values only. "
+                "Take method='fedci', 'residual' or 'auto'."
+            )
+        while checked:
+            try:
+                self._take_census()
+                return drive(effect_batch(checked, self._sums, progress), self._ask)
+            except ClientGoneError as error:
+                self._go_on_without(error.client)
+        return []
 
     def _take_census(self) -> None:
         """What the sites state of themselves, once: it comes with their keys, in no round of its own."""

@@ -173,9 +173,16 @@ class Crowds:
         is a function of how many rows each cell has.
         """
         codes = self.table.codes
-        discrete = tuple(name for name in model.predictors if name in codes)
-        if self.fewest <= 1 or len(discrete) == len(model.predictors):
+        if all(name in codes for name in model.predictors):
             return None
+        return self.of_numbers(model)
+
+    def of_numbers(self, model: ModelSpec) -> Crowd | None:
+        """The same for a response that is a number, whose rows differ also within a cell; None only where no rule is asked for."""
+        codes = self.table.codes
+        if self.fewest <= 1:
+            return None
+        discrete = tuple(name for name in model.predictors if name in codes)
         rows = self.table.complete(model.sample)
         key = (rows.key, discrete)
         if key not in self._known:

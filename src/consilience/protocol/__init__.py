@@ -10,6 +10,7 @@ what a site computes, how the sum over sites is read, and its words for the ledg
 ``locate``         where the numbers lie (only without site effects)
 ``products``       level counts and cross-products; rounded p-values of tests that one site alone can do
 ``evaluate``       log-likelihood, score and information of models at given parameters
+``standardise``    outcomes under an intervention, predicted by fitted models
 ``local_tests``    a site's own p-values (Fisher's method)
 ``place``          where a number lies, by the middle half of each site's rows (this and the next three: tests of residuals)
 ``grid``           how many rows lie between given values; counts of ordered levels

@@ -12,6 +12,7 @@ from consilience.protocol.place import Place
 from consilience.protocol.products import Products
 from consilience.protocol.refit import Refit
 from consilience.protocol.residual_products import ResidualProducts
+from consilience.protocol.standardise import Standardise
 from consilience.protocol.survey import Survey
 
 __all__ = ["AnyRequest"]
@@ -23,6 +24,7 @@ AnyRequest = (
     | Refit  # where cross-products have lost digits
     | Evaluate
     | Diagnose
+    | Standardise  # effects, at fitted models
     | LocalTests
     | Place  # and so on: tests of residuals
     | Grid

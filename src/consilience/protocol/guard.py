@@ -318,7 +318,13 @@ class Guard:
         if not self.terms.diagnosed:
             raise WrongTermsError("The study has not agreed to diagnostics; got a request for them.")
 
-    def diagnoses(self, models: Sequence[tuple[bytes, bytes]]) -> None:
+    def may_estimate(self, pairs: Iterable[tuple[str, str]]) -> None:
+        """Sums on what x does to y only where agreed."""
+        for x, y in pairs:
+            if self.terms.network:
+                raise WrongTermsError(f"The study has not agreed to an effect of {x!r} on {y!r}; got a request for it.")
+
+    def diagnoses(self, models: Sequence[tuple[bytes, bytes]], what: str = "Sums on whether a model holds") -> None:
         """Each model (as a digest) is looked at in few points (as digests), and in none again with fewer sites."""
         for model, point in models:
             before = self.history.settled.get(model, {}).get(point)
@@ -327,7 +333,7 @@ class Guard:
                     f"A model was looked at in this point with {len(before)} sites; asked for again with {len(self.members)}, the "
                     f"difference would be the missing site's numbers. Begin at another point."
                 )
-        self.settles(models, "Sums on whether a model holds")
+        self.settles(models, what)
 
     def settles(self, tests: Sequence[tuple[bytes, bytes]], what: str = "The products of residuals of a test") -> None:
         """Each test (as a digest) is answered at few points (as digests) by the same sites.

@@ -204,7 +204,8 @@ class ProductsTotal:
     """Summed counts and cross-products of a variable set, addressed by variable.
 
     ``degrees`` are, for each count, the rows less the means that were fitted to them (see :func:`consilience.data.counts.count_sums`);
-    ``means`` its mean over all sites, which is known only where sites have no intercepts of their own.
+    ``means`` its mean over all sites, which is known only where sites have no intercepts of their own; ``centres`` are the means of
+    numbers about the common locations, in their units, and known only there as well.
     ``within`` says of a discrete variable whether it varies within some site.
     """
 
@@ -216,6 +217,7 @@ class ProductsTotal:
     columns: dict[str, list[int]]
     degrees: dict[str, float] = field(default_factory=dict)
     means: dict[str, float] = field(default_factory=dict)
+    centres: dict[str, float] = field(default_factory=dict)
 
     @staticmethod
     def read(vector: Floats, schema: Schema, variables: VariableSet, coding: Coding) -> ProductsTotal:
@@ -256,7 +258,9 @@ class ProductsTotal:
             nulls[name] += total * math.log(total / n / (coding.about(name) or 1.0)) if total > 0 else 0.0
             degrees[name] -= 1.0
             means[name] = total / n
-        return ProductsTotal(n, levels, nulls, within, gram, columns, degrees, means)
+        numbers = [name for name in variables if not schema[name].kind.is_discrete] if common and n > 0 else []
+        centres = {name: float(sums[columns[name][0]]) / n for name in numbers}
+        return ProductsTotal(n, levels, nulls, within, gram, columns, degrees, means, centres)
 
 
 def _centred(gram: Floats, sums: Floats, n: float) -> Floats:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -58,6 +59,7 @@ __all__ = ["Exchange", "batch", "drive", "next_of"]
 
 Rounds = Generator[AnyRequest, Floats, None]
 Exchange = Generator[AnyRequest, Floats, list[CIResult]]
+R = TypeVar("R")
 _threads = ThreadpoolController()
 CHUNK = 2048
 """Tests per batch of rounds: bounds the length of one message, not the number of tests."""
@@ -91,7 +93,7 @@ def next_of(rounds: Rounds, total: Floats) -> AnyRequest | None:
         return None
 
 
-def drive(steps: Exchange, ask: Callable[[AnyRequest], Floats]) -> list[CIResult]:
+def drive(steps: Generator[AnyRequest, Floats, list[R]], ask: Callable[[AnyRequest], Floats]) -> list[R]:
     """Run an exchange to its end: ``ask`` turns a request into the sum of the sites' answers."""
     # designs are narrow: one BLAS thread is faster than several that wait for each other
     with _threads.limit(limits=1, user_api="blas"):
@@ -100,7 +102,7 @@ def drive(steps: Exchange, ask: Callable[[AnyRequest], Floats]) -> list[CIResult
             while True:
                 request = steps.send(ask(request))
         except StopIteration as stop:
-            results: list[CIResult] = stop.value
+            results: list[R] = stop.value
             return results
         finally:
             steps.close()  # what is finished is written down before whoever catches an error looks for it

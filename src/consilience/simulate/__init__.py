@@ -7,6 +7,7 @@ modules                            what they do
 ``scm``, ``partition``, ``sites``  mixed-kind models with site effects; who holds what; data of several sites
 ``mixed``, ``example``, ``files``  sites of one fixed structure; the paper's first figure; a simulation as files
 ``power``                          how many sites with how many rows an effect needs
+``next_measurement``               which further variable at which site would settle most of what graphs disagree about
 ``violations``, ``real_life``      situations in which a linear model is wrong, and X ⫫ Y | Z holds; whole studies of that sort
 ``methods``, ``plotting``          the five methods that are compared; what figures have in common
 =================================  =============================================================================
@@ -16,6 +17,7 @@ from consilience.simulate.example import introductory_example
 from consilience.simulate.files import write_files
 from consilience.simulate.graphs import count_tails, has_ordered_collider, random_mag, random_pag, random_pags
 from consilience.simulate.mixed import mixed_sites
+from consilience.simulate.next_measurement import NextMeasurement, next_measurement
 from consilience.simulate.partition import split_rows, split_variables
 from consilience.simulate.power import Power, power
 from consilience.simulate.real_life import RealLife, real_life
@@ -26,6 +28,7 @@ from consilience.simulate.violations import Drawn, Situation, situation
 __all__ = [
     "Drawn",
     "Model",
+    "NextMeasurement",
     "Power",
     "RealLife",
     "Simulation",
@@ -35,6 +38,7 @@ __all__ = [
     "has_ordered_collider",
     "introductory_example",
     "mixed_sites",
+    "next_measurement",
     "power",
     "random_kinds",
     "random_mag",

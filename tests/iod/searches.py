@@ -48,7 +48,7 @@ def full_fci(n: int, datasets: Iterable[int], answers: Answers) -> list[LocalSea
     searches = [LocalSearch(v, [v & ~(1 << i) if v >> i & 1 else 0 for i in range(n)]) for v in datasets]
     for local in searches:
         for what, pools in (("level", skeleton._neighbours), ("possible d-separation", skeleton._possible_separators)):
-            skeleton._levels([local], [local], answers, None, lambda *_: None, what, pools)
+            skeleton.asked_of(answers, skeleton._levels([local], [local], answers, None, lambda *_: None, what, pools))
     return searches
 
 

@@ -37,7 +37,9 @@ from consilience.protocol.messages import Announced, Answer, Entered, KeyAsk, Ke
 from consilience.protocol.place import Place
 from consilience.protocol.products import Products
 from consilience.protocol.refit import LineAsk, Refit
+from consilience.protocol.replicates import Replicate
 from consilience.protocol.request import Request
+from consilience.protocol.resampled import Part, Resampled
 from consilience.protocol.residual_products import ProductAsk, ResidualProducts
 from consilience.protocol.residuals import BasisAsk, MeanAsk
 from consilience.protocol.standardise import StandardAsk, Standardise
@@ -92,6 +94,9 @@ REQUESTS: dict[str, Request] = {
         True,
     ),
 }
+REQUESTS["resampled"] = Resampled(
+    (Part(Replicate(1), Survey((("A", "C"),)), (Announced(("A", "C"), 3, 120),)), Part(Replicate(2), Place(("A",), {"A": 8})))
+)
 OFFER = KeyOffer(b"run", b"i" * 32, b"x" * 32, b"s" * 64, b"00112233aabbccdd", b"c" * 32, b"statement")
 FROM_SERVER: dict[str, Any] = {
     "challenge": Challenge(b"i" * 32, b"n" * 32, 1700000000, b"s" * 64),

@@ -126,6 +126,24 @@ class Table:
         made.names = frozenset(made.numbers) | frozenset(made.codes)
         return made
 
+    def repeated(self, times: NDArray[np.intp]) -> Table:
+        """A copy in which each row stands as often as ``times`` says. Copies of a cluster are clusters of their own.
+
+        Rows of one cluster must stand there equally often: what belongs together is drawn together.
+
+        >>> table = Table(pl.DataFrame({"A": [1.0, 2.0, 3.0], "W": [7, 8, 8]}), Schema({"A": "continuous"}), "muenster", "W")
+        >>> again = table.repeated(np.array([0, 2, 2]))
+        >>> again.numbers["A"], again.cluster
+        (array([2., 2., 3., 3.]), array([0, 1, 0, 1]))
+        """
+        rows = np.repeat(np.arange(self.n_rows), times)
+        made = self.subset(rows)
+        if made.cluster is not None and len(rows):
+            copy = np.arange(len(rows)) - np.repeat(np.cumsum(times) - times, times)  # of a row: the first, the second, ...
+            pairs = made.cluster * int(times.max()) + copy
+            made.cluster = np.unique(pairs, return_inverse=True)[1].astype(np.intp)
+        return made
+
     def _select(self, key: frozenset[str]) -> Rows:
         if not key:  # None and not all indices: taking every row would copy every column
             return Rows(key, None, self.n_rows)

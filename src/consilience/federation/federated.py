@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from consilience.citest.effect import Estimate
 from consilience.citest.interface import CITest, Progress
@@ -17,20 +18,22 @@ from consilience.disclosure.words import result_lines
 from consilience.errors import StudyError
 from consilience.federation.errors import ClientGoneError, TooFewClientsError
 from consilience.federation.exchange.auto import auto_batch
-from consilience.federation.exchange.batch import batch, drive
+from consilience.federation.exchange.batch import batch, drive, one_thread
 from consilience.federation.exchange.effects import effect_batch
 from consilience.federation.exchange.fisher import fisher_batch
 from consilience.federation.exchange.residual import residual_batch
 from consilience.federation.exchange.sums import FitOptions, Sums
+from consilience.federation.exchange.together import Asking, Together, announced
 from consilience.federation.transport.base import Transport
 from consilience.glm.kernel import Floats
-from consilience.protocol.catalogue import AnyRequest
-from consilience.protocol.messages import Announced
+from consilience.protocol.replicates import Replicate
+from consilience.protocol.single import SingleRequest
 from consilience.settings.choices import Alternatives, Dropout, Method
 from consilience.settings.terms import Terms
 
 __all__ = ["FederatedTest"]
 
+T = TypeVar("T")
 EXCHANGES = {Method.FEDCI: batch, Method.FISHER: fisher_batch, Method.RESIDUAL: residual_batch, Method.AUTO: auto_batch}
 
 
@@ -229,6 +232,53 @@ class FederatedTest(CITest):
                 self._go_on_without(error.client)
         return []
 
+    def answer_together(
+        self, askings: Mapping[Replicate, Asking[T]], progress: Callable[[int, int], None] | None = None
+    ) -> Iterator[tuple[Replicate, T]]:
+        """Run searches over replicates of the study, all in the same rounds.
+
+        Parameters
+        ----------
+        askings : mapping of Replicate to generator
+            Of each replicate the search that asks questions of it: it yields questions and is sent their results.
+        progress : callable, optional
+            Told (searches at their end, searches) after every round; an exception it raises ends the run.
+
+        Yields
+        ------
+        tuple
+            A replicate and what its search has returned, as soon as it is at its end.
+
+        Raises
+        ------
+        TooFewClientsError, RefusalError
+            As :meth:`answer` does.
+        """
+        terms, options = self.terms, self._sums.options
+        # whether models hold was looked at on the rows themselves; "auto" cannot choose without it
+        options = replace(options, diagnostics=terms.method is Method.AUTO)
+        self._take_census()
+        exchange = EXCHANGES[terms.method]
+        lanes = Together(askings, lambda: Sums(self.schema, options, census=self._sums.census), exchange)
+        told = dict[Replicate, T]()
+        with one_thread():
+            while True:
+                for replicate, found in lanes.found.items():
+                    if replicate not in told:
+                        told[replicate] = found
+                        yield replicate, found
+                request = lanes.request()
+                if request is None:
+                    return
+                try:
+                    lanes.tell(request, self._transport.ask(request, ()))
+                except ClientGoneError as error:
+                    self._go_on_without(error.client)
+                    self._take_census()
+                    lanes.restart(self._sums.census)
+                if progress is not None:
+                    progress(len(lanes.found), len(askings))
+
     def _take_census(self) -> None:
         """What the sites state of themselves, once: it comes with their keys, in no round of its own."""
         if self.terms.shielded and self._sums.census is None:
@@ -240,12 +290,9 @@ class FederatedTest(CITest):
                     raise StatementError(f"{error} It came from {name!r}.") from None
             self._sums.census = Census(stated, self.terms, self.schema)
 
-    def _ask(self, request: AnyRequest) -> Floats:
+    def _ask(self, request: SingleRequest) -> Floats:
         """One round, with the counts that every client holds against the study's limits."""
-        counts = self._sums.counts
-        samples = [variables for variables in dict.fromkeys(request.samples()) if not self._sums.withheld(variables)]
-        announced = [Announced(variables, *counts[variables]) for variables in samples]
-        return self._transport.ask(request, announced)
+        return self._transport.ask(request, announced(request, self._sums))
 
     def _go_on_without(self, client: str) -> None:
         if self.rounds == 0:

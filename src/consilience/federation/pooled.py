@@ -26,8 +26,8 @@ from consilience.federation.pooled_labels import as_labels
 from consilience.federation.pooled_rank import pooled_rank
 from consilience.federation.site.own_tests import desk_for
 from consilience.glm.kernel import Floats
-from consilience.protocol.catalogue import AnyRequest
 from consilience.protocol.desk import Desk
+from consilience.protocol.single import SingleRequest
 from consilience.settings.choices import Ordinal, SiteEffects
 from consilience.settings.declaration import DEFAULTS
 from consilience.wording import counted
@@ -85,7 +85,7 @@ class Pooled(CITest):
             return results
         return [replace(r, contributors=self._sites(r)) for r in results]
 
-    def _ask(self, request: AnyRequest) -> Floats:
+    def _ask(self, request: SingleRequest) -> Floats:
         """All rows together; but what is said of sites is the sum of what each of them says."""
         desks = self._desks
         if request.of_sites:

@@ -125,28 +125,38 @@ class Results(Mapping[Key, CIResult]):
 
 
 class Answers:
-    """What a test says of questions over variables 0 … n-1, at one significance level."""
+    """What a test says of questions over variables 0 … n-1, at one significance level.
 
-    def __init__(self, test: CITest, names: Sequence[str], alpha: float) -> None:
+    Without a test nothing can be asked here: answers come by :meth:`take` from whoever has them.
+    """
+
+    def __init__(self, test: CITest | None, names: Sequence[str], alpha: float) -> None:
         self.names, self.alpha = tuple(names), alpha
         self.results = Results(self.names)
         self._test = test
 
     def ask(self, keys: Iterable[Key]) -> None:
         """Ask, as one batch, what has not been asked yet."""
-        new = [key for key in dict.fromkeys(keys) if key not in self.results]
+        new = self.new(keys)
         for first in range(0, len(new), AT_ONCE):
             part = new[first : first + AT_ONCE]
-            answers = self._test.answer([self._question(key) for key in part])
-            for answer in answers:  # a CI test may be anybody's; nan would pass every comparison below as "dependent"
-                if not 0.0 <= answer.p_value <= 1.0:
-                    raise PValueError(
-                        f"A CI test answers with a p-value between 0 and 1; got {answer.p_value!r} for {answer.x} ⫫ {answer.y}."
-                    )
-            for key, answer in zip(part, answers, strict=True):
-                self.results.add(key, answer)
+            assert self._test is not None, "whoever makes answers without a test answers every question before it is asked"
+            self.take(part, self._test.answer([self.question(key) for key in part]))
 
-    def _question(self, key: Key) -> Question:
+    def new(self, keys: Iterable[Key]) -> list[Key]:
+        """What of some questions has not been answered yet, each once."""
+        return [key for key in dict.fromkeys(keys) if key not in self.results]
+
+    def take(self, keys: Sequence[Key], answers: Sequence[CIResult]) -> None:
+        """Keep the answers to new questions."""
+        for answer in answers:  # a CI test may be anybody's; nan would pass every comparison below as "dependent"
+            if not 0.0 <= answer.p_value <= 1.0:
+                raise PValueError(f"A CI test answers with a p-value between 0 and 1; got {answer.p_value!r} for {answer.x} ⫫ {answer.y}.")
+        for key, answer in zip(keys, answers, strict=True):
+            self.results.add(key, answer)
+
+    def question(self, key: Key) -> Question:
+        """A question in the names of the variables."""
         x, y, given = key
         names = self.names
         return Question(names[x], names[y], tuple([names[z] for z in bits(given)]))

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib.metadata import version
 from inspect import signature
-from itertools import chain
 from typing import Any, cast
 
 import msgspec
@@ -18,10 +17,10 @@ from consilience.errors import OptionError
 from consilience.federation import Client, Server
 from consilience.graph.graphs import PAG
 from consilience.graph.marksets import mask_of
-from consilience.iod.answers import Answers, Key
+from consilience.iod.answers import Answers
 from consilience.iod.clock import Clock
 from consilience.iod.discovery import Discovery
-from consilience.iod.evidence import Decision, Ruling, Source, rulings, verdicts
+from consilience.iod.evidence import Decision, Source, rulings
 from consilience.iod.headline import conditioned
 from consilience.iod.knowledge import Knowledge
 from consilience.iod.local import read_local
@@ -29,6 +28,9 @@ from consilience.iod.resolution import Resolution
 from consilience.iod.search_problem import Rule, SearchProblem
 from consilience.iod.skeleton import LocalSearch, search
 from consilience.iod.solution import Ranked, solve_exact, solve_published
+from consilience.iod.stability import Plan, Stability, assess, resampling_test
+from consilience.iod.weighing import MOST_TESTS, to_weigh
+from consilience.options import check_whole
 from consilience.settings import DEFAULTS, LOCAL, Engine, Part, Resolve, Settings, names_of, settings_of
 
 __all__ = ["MOST_TESTS", "TESTING", "Engine", "Resolve", "Stage", "ask_tests", "discover", "discover_arguments", "knowledge_of"]
@@ -38,9 +40,6 @@ Stage = Callable[[str], None]
 
 TESTING = "testing"
 """How the words begin while tests are made, of which nothing can be shown yet."""
-MOST_TESTS = 100
-"""With ``resolve="optimal"``, all tests of all data sets are asked and weighed if they are no more than these (five variables have 80);
-otherwise the findings of the local searches, of which there are few, and the tests without conditioning."""
 
 
 def discover(
@@ -55,6 +54,7 @@ def discover(
     limit: int | None = DEFAULTS.limit,
     time_limit: float | None = DEFAULTS.time_limit,
     variant: str = DEFAULTS.variant.value,
+    bootstrap: int = LOCAL.bootstrap,
     jobs: int = LOCAL.jobs,
     progress: Stage | None = None,
     stop: Callable[[], bool] | None = None,
@@ -88,6 +88,9 @@ def discover(
         marks that follow from it. What was found until then is returned, and ``found.headline`` says so. None for no limit.
     variant : {"original", "colliders", "triples"}
         With ``engine="iod"``: which local marks guide the search. The list is the same.
+    bootstrap : int
+        Repeat the search in so many resampled copies of the data, all in the same rounds: ``found.stability`` then says how sure each edge,
+        mark and decision is. A hundred is a good number; 0 for none. Needs sites that can resample: a :class:`~consilience.Server`.
     jobs : int
         With ``engine="iod"``: processes that validate candidates.
     progress : callable, optional
@@ -130,6 +133,8 @@ def discover(
         time_limit=time_limit,
         variant=variant,
     )
+    check_whole("bootstrap", bootstrap, least=0)
+    resampled = resampling_test(test) if bootstrap else None
     say = progress or (lambda _: None)
     if isinstance(test, CITest):  # a test of one's own may be any object that answers, and knows of no data
         test.check_use()
@@ -146,13 +151,19 @@ def discover(
     if chosen.engine is Engine.IOD:
         solution = solve_published(problem, names, clock, limit, chosen.variant, jobs)
     else:
-        solution = solve_exact(problem, names, clock, limit, chosen.resolve, lambda: _weighed(answers, findings, searches, max_given))
+        solution = solve_exact(problem, names, clock, limit, chosen.resolve, lambda: to_weigh(answers, findings, searches, max_given))
     ranked = solution.ranked(answers)
     summary = solution.summary(clock)
     resolution = solution.resolution
     weighed = solution.problem.weighed
     considered = findings if resolution.how is Resolve.STRICT else weighed
     local_pags = (PAG.from_working(local.marks, names) for local in locals_)
+    graphed = time.perf_counter()
+    stability: Stability | None = None
+    if resampled is not None:
+        way = Resolve.STRICT if chosen.engine is Engine.IOD else chosen.resolve
+        plan = Plan(names, datasets, chosen.alpha, max_given, selection_bias, way, rules)
+        stability = assess(resampled, plan, answers, [one.pag for one in ranked], bootstrap, say, stop)
     found = Discovery(
         pags=tuple(one.pag for one in ranked),
         scores=tuple(one.score for one in ranked),
@@ -164,16 +175,22 @@ def discover(
         datasets=datasets,
         tests=answers.frame(),
         candidates=solution.candidates,
-        timings={"tests": tested - start, "graphs": time.perf_counter() - tested},
+        timings={"tests": tested - start, "graphs": graphed - tested, **_resampling(stability, graphed)},
         settings={**_told(chosen), "weighed": len(weighed), **_withheld(test)},
         versions=dict(_versions()),
         knowledge=knowledge,
         disclosed=test.disclosed(),
         resolution=resolution.among(ruling.decision for ruling in considered),
         stopped=stop is not None and stop(),
+        stability=stability,
         _contradicted=tuple(one.contradicted for one in ranked),
     )
     return conditioned(found)
+
+
+def _resampling(stability: Stability | None, start: float) -> dict[str, float]:
+    """Seconds that replicates took, if there are any."""
+    return {} if stability is None else {"stability": time.perf_counter() - start}
 
 
 def ask_tests(
@@ -244,24 +261,6 @@ def discover_arguments(settings: Settings) -> dict[str, Any]:
     1
     """
     return {name: getattr(settings, name) for name in names_of(Part.GRAPHS)} | {"knowledge": knowledge_of(settings)}
-
-
-def _weighed(answers: Answers, findings: list[Ruling], searches: Sequence[LocalSearch], max_given: int | None) -> list[Ruling]:
-    """What is weighed against each other: every test of every data set, or, where these are too many, the findings and what else was
-    found without conditioning. (An adjacency given up for its weakest test does not take the strong dependences of the pair with it.)
-    """
-    keys: dict[Key, None] = {}
-    for key in chain.from_iterable(local.all_tests(max_given) for local in searches):
-        keys[key] = None
-        if len(keys) > MOST_TESTS:  # of twenty variables there are fifty million
-            break
-    else:
-        answers.ask(keys)
-        return verdicts(answers)
-    said = {(ruling.decision.x, ruling.decision.y, ruling.decision.given) for ruling in findings}
-    return findings + [
-        ruling for ruling in verdicts(answers, max_given=0) if (ruling.decision.x, ruling.decision.y, ruling.decision.given) not in said
-    ]
 
 
 def _rules(knowledge: Knowledge, names: Sequence[str]) -> list[Rule]:

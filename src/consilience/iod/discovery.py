@@ -17,6 +17,7 @@ from consilience.iod.evidence import Decision
 from consilience.iod.headline import headline
 from consilience.iod.knowledge import Knowledge
 from consilience.iod.resolution import Resolution, plain_decision
+from consilience.iod.stability.result import Stability
 from consilience.iod.summary import Summary
 from consilience.settings.choices import Resolve
 
@@ -76,6 +77,8 @@ class Discovery:
         How contradictions between decisions were resolved: what was overruled and why, how much was given up, and how far that is proved.
     stopped : bool
         True if the search was asked to stop before its time.
+    stability : Stability or None
+        How sure each edge, mark and decision is, by resampling; None unless ``bootstrap`` was asked for.
     missing : polars.DataFrame
         Of a result that :meth:`redecide` made: the questions that it needs and nobody had asked. They count as unknown.
 
@@ -109,6 +112,7 @@ class Discovery:
     resolution: Resolution = field(default_factory=lambda: Resolution(Resolve.STRICT))
     stopped: bool = False
     missing: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=question_schema()))
+    stability: Stability | None = None
     _contradicted: tuple[tuple[Decision, ...], ...] = field(default=(), repr=False)
 
     @classmethod
@@ -317,6 +321,7 @@ class Discovery:
             "tests": self.tests.to_dicts(),
             "missing": self.missing.to_dicts(),
             "disclosed": None if self.disclosed is None else self.disclosed.to_dicts(),
+            "stability": None if self.stability is None else self.stability.to_dict(),
             "timings": self.timings,
             "versions": self.versions,
         }

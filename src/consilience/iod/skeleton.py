@@ -18,9 +18,10 @@ M. Kalisch, T. S. Richardson, Learning high-dimensional directed acyclic graphs 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
+from typing import TypeVar
 
 from consilience.graph.blocks import blocks
 from consilience.graph.marks import ARROW
@@ -28,10 +29,13 @@ from consilience.graph.marksets import MarkSets, bits, mask_of
 from consilience.iod.answers import Answers, Key
 from consilience.iod.d_sep_links import NonAncestors, hierarchies, possible_links, telling_tests
 
-__all__ = ["LocalSearch", "Pair", "orient_colliders", "possible_d_sep", "reached_through", "search"]
+__all__ = ["Asking", "LocalSearch", "Pair", "asked_of", "orient_colliders", "possible_d_sep", "reached_through", "search", "searching"]
 
+T = TypeVar("T")
 Pair = tuple[int, int]
 Step = Callable[[str, int, int], None]
+Asking = Generator[Iterable[Key], None, T]
+"""A search that yields what it has to know before it can go on, as batches of questions; who drives it has them answered."""
 
 
 @dataclass(slots=True, eq=False)
@@ -76,12 +80,30 @@ class LocalSearch:
 
 def search(n: int, datasets: Iterable[int], answers: Answers, max_given: int | None, step: Step) -> list[LocalSearch]:
     """Run the search; ``datasets`` are sets of variables as bits, ``step`` is told (what, level, tests so far) before each batch."""
+    return asked_of(answers, searching(n, datasets, answers, max_given, step))
+
+
+def asked_of(answers: Answers, steps: Asking[T]) -> T:
+    """What comes of a search whose questions are asked as soon as it has them."""
+    while True:
+        try:
+            answers.ask(next(steps))
+        except StopIteration as stop:
+            found: T = stop.value
+            return found
+
+
+def searching(n: int, datasets: Iterable[int], answers: Answers, max_given: int | None, step: Step) -> Asking[list[LocalSearch]]:
+    """:func:`search`, one batch at a time: what it yields must be in ``answers`` when it is resumed.
+
+    Several searches, each with answers of its own, can so be asked in the same rounds.
+    """
     searches = [LocalSearch(v, [v & ~(1 << i) if v >> i & 1 else 0 for i in range(n)]) for v in datasets]
-    _levels(searches, searches, answers, max_given, step, "level", _neighbours)
-    _links(searches, answers, max_given, step)
+    yield from _levels(searches, searches, answers, max_given, step, "level", _neighbours)
+    yield from _links(searches, answers, max_given, step)
     # Where a pair is not tested to the end, what is known of separations does not show where links may be.
     cut = [local for local in searches if local.unknown or local.assumed]
-    _levels(cut, searches, answers, max_given, step, "possible d-separation", _possible_separators)
+    yield from _levels(cut, searches, answers, max_given, step, "possible d-separation", _possible_separators)
     return searches
 
 
@@ -112,7 +134,7 @@ def _levels(
     step: Step,
     what: str,
     separators: Pools,
-) -> None:
+) -> Asking[None]:
     """Test the pairs of ``testing`` given sets of growing size; what separates in one data set separates in all that hold the set."""
     # Possible-d-sep sets are found once, before the first of their levels, as FCI defines them; neighbours anew for every level. Within a
     # level nothing changes: the order of the pairs then has no effect (PC-stable), and all tests of a level fit into one batch of rounds.
@@ -130,7 +152,7 @@ def _levels(
                 local.assumed |= {pair for pair, sets in per_pair.items() if sets}
             return
         step(what, size, len(answers.results))
-        _test(asked, searches, answers)
+        yield from _test(asked, searches, answers)
         size += 1
 
 
@@ -139,9 +161,9 @@ def _subsets(pools: tuple[int, int], size: int) -> list[int]:
     return list(dict.fromkeys(found))
 
 
-def _test(asked: Asked, searches: list[LocalSearch], answers: Answers) -> set[Pair]:
+def _test(asked: Asked, searches: list[LocalSearch], answers: Answers) -> Asking[set[Pair]]:
     """Ask in one batch and take out, in every data set, the edges of pairs that a set it holds separates; the pairs that were separated."""
-    answers.ask((x, y, given) for _, per_pair in asked for (x, y), sets in per_pair.items() for given in sets)
+    yield ((x, y, given) for _, per_pair in asked for (x, y), sets in per_pair.items() for given in sets)
     separating: dict[Pair, dict[int, None]] = {}
     for local, per_pair in asked:
         for (x, y), sets in per_pair.items():
@@ -160,7 +182,7 @@ def _test(asked: Asked, searches: list[LocalSearch], answers: Answers) -> set[Pa
     return set(separating)
 
 
-def _links(searches: list[LocalSearch], answers: Answers, max_given: int | None, step: Step) -> None:
+def _links(searches: list[LocalSearch], answers: Answers, max_given: int | None, step: Step) -> Asking[None]:
     """Find and take out the edges that no set of neighbours takes out (:mod:`~consilience.iod.d_sep_links`)."""
     turn = 0
     testing = searches
@@ -170,13 +192,13 @@ def _links(searches: list[LocalSearch], answers: Answers, max_given: int | None,
             return
         step("possible d-separation", turn, len(answers.results))
         telling = (key for local, _, among in doubtful for key, _ in telling_tests(local.adjacent, local.sepsets, among))
-        answers.ask(key for key in telling if max_given is None or key[2].bit_count() <= max_given)
+        yield (key for key in telling if max_given is None or key[2].bit_count() <= max_given)
         sets: Asked = []
         for local, pairs, among in doubtful:
             known = NonAncestors.read(local.adjacent, local.sepsets, among, answers)
             links = possible_links(local.adjacent, pairs, known)
             sets.append((local, {pair: hierarchies(local.adjacent, local.sepsets, pair, known) for pair in links}))
-        separated = _by_size(sets, searches, answers, max_given)
+        separated = yield from _by_size(sets, searches, answers, max_given)
         # what was separated may show where more links are; a data set in which nothing was stays as it is
         testing = [local for local in testing if any(pair in local.sepsets for pair in separated)]
         turn += 1
@@ -200,7 +222,7 @@ def _around(local: LocalSearch, pairs: Iterable[Pair]) -> int:
     return found
 
 
-def _by_size(sets: Asked, searches: list[LocalSearch], answers: Answers, max_given: int | None) -> set[Pair]:
+def _by_size(sets: Asked, searches: list[LocalSearch], answers: Answers, max_given: int | None) -> Asking[set[Pair]]:
     """Test pairs given some sets, small ones first, until one separates; the pairs that were separated, with least sets."""
     separated: set[Pair] = set()
     for size in sorted({given.bit_count() for _, per_pair in sets for some in per_pair.values() for given in some}):
@@ -212,8 +234,8 @@ def _by_size(sets: Asked, searches: list[LocalSearch], answers: Answers, max_giv
             for local, rest in asked:
                 local.assumed |= rest.keys()
         else:
-            separated |= _test(asked, searches, answers)
-    _least(separated, searches, answers)
+            separated |= yield from _test(asked, searches, answers)
+    yield from _least(separated, searches, answers)
     return separated
 
 
@@ -221,12 +243,12 @@ def _of_size(sets: Iterable[int], size: int) -> list[int]:
     return [given for given in sets if given.bit_count() == size]
 
 
-def _least(pairs: set[Pair], searches: list[LocalSearch], answers: Answers) -> None:
+def _least(pairs: set[Pair], searches: list[LocalSearch], answers: Answers) -> Asking[None]:
     """Leave out of the separating sets of some pairs what is not needed, one variable after another, the one with the largest p-value."""
     held = [(local, pair) for local in searches for pair in sorted(pairs) if pair in local.sepsets]
     while held:
         smaller = {key: [key[2] & ~(1 << z) for z in bits(key[2])] for local, pair in held if (key := (*pair, local.sepsets[pair]))}
-        answers.ask((x, y, given) for (x, y, _), sets in smaller.items() for given in sets)
+        yield ((x, y, given) for (x, y, _), sets in smaller.items() for given in sets)
         still = []
         for local, (x, y) in held:
             keys = [(x, y, given) for given in smaller[x, y, local.sepsets[x, y]]]

@@ -113,12 +113,21 @@ class Ranked:
 
 
 def solve_exact(
-    problem: SearchProblem, names: tuple[str, ...], clock: Clock, limit: int | None, resolve: Resolve, weigh: Callable[[], Sequence[Ruling]]
+    problem: SearchProblem,
+    names: tuple[str, ...],
+    clock: Clock,
+    limit: int | None,
+    resolve: Resolve,
+    weigh: Callable[[], Sequence[Ruling]],
+    *,
+    explain: bool = True,
 ) -> Solution:
-    """By the constraint solver. ``weigh`` gives the decisions to weigh, and is called where they contradict each other."""
+    """By the constraint solver. ``weigh`` gives the decisions to weigh, and is called where they contradict each other; ``explain`` says
+    whether an example of a contradiction is looked for, which takes time.
+    """
     if resolve is Resolve.STRICT:
         listing = solve_strict(problem, clock, limit)
-        conflicts = () if listing.mags or not listing.complete else _explained(problem, clock)
+        conflicts = () if listing.mags or not listing.complete or not explain else _explained(problem, clock)
         return _solution(problem, names, listing, clock, conflicts, Resolution(Resolve.STRICT, proved=listing.complete))
     # One graph tells whether anything need be given up. To weigh at once would be slower by far where nothing is: that program has a walk
     # for every test and knows no local PAGs.
@@ -129,7 +138,7 @@ def solve_exact(
     problem = replace(problem, weighed=tuple(weigh()))
     if _all_agree(problem, listing):
         return _agreed(problem, names, listing, clock, limit)
-    contradictory = listing.complete and not listing.mags
+    contradictory = explain and listing.complete and not listing.mags
     listing, resolution = (solve_optimal if resolve is Resolve.OPTIMAL else solve_strongest)(problem, clock, limit)
     left = clock.left()
     late = clock.part(min(CONFLICT_SHARE, CONFLICT_SECONDS / left) if left else CONFLICT_SHARE)

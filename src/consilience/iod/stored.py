@@ -14,6 +14,7 @@ from consilience.iod.evidence import Decision, Source
 from consilience.iod.headline import conditioned
 from consilience.iod.redecide import Record
 from consilience.iod.resolution import Resolution
+from consilience.iod.stability.result import Stability
 from consilience.iod.summary import Summary
 from consilience.settings.choices import Resolve
 
@@ -56,6 +57,7 @@ def discovery_of(told: Mapping[str, Any]) -> Discovery:
             disclosed=record.disclosed,
             resolution=_resolution(told["resolution"]),
             stopped=bool(told["stopped"]),
+            stability=Stability.from_dict(told["stability"]) if told.get("stability") is not None else None,
             missing=pl.DataFrame(told["missing"], schema=question_schema()),
             _contradicted=tuple(tuple(decisions[place] for place in places) for places in given_up["by"]),
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult
@@ -13,6 +13,9 @@ from consilience.glm.crowd import Crowds
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import Ordinal
 from consilience.protocol.request import Request
+
+if TYPE_CHECKING:  # copies have desks of their own
+    from consilience.protocol.replicates import Copies
 
 __all__ = ["Desk", "OwnResiduals", "OwnTests", "Smoothing"]
 
@@ -42,7 +45,7 @@ class Desk:
     How a site tests on its own rows is passed in: it is the same test that is done over all sites, and it lies above this room. With
     ``rounds_own`` its p-values are rounded before they are summed (Fisher's method). Scores and information that are about fewer than
     ``fewest`` of its rows are not told (:mod:`consilience.glm.crowd`), nor columns that are (:mod:`consilience.data.coarsening`); 1 is no
-    such rule.
+    such rule. ``copies`` are the desks over resampled rows, None at a desk over a copy.
     """
 
     def __init__(
@@ -57,6 +60,7 @@ class Desk:
     ) -> None:
         self.table, self.own_tests, self.own_residuals, self.cache_bytes = table, own_tests, own_residuals, cache_bytes
         self.rounds_own, self.fewest, self.crowds = rounds_own, fewest, Crowds(table, fewest)
+        self.copies: Copies | None = None
         self._kept: dict[type, Any] = {}
 
     def answer(self, request: Request, site: int = 0) -> Floats:

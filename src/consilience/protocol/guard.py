@@ -34,6 +34,7 @@ from consilience.protocol.errors import (
     WrongTermsError,
 )
 from consilience.protocol.history import Counted, Cut, History, Places, Points, Settled, Units
+from consilience.protocol.replicates import Copies, Replicate
 from consilience.protocol.request import VariableSet
 from consilience.protocol.version import VERSION
 from consilience.settings.choices import Alternatives, Method
@@ -65,19 +66,50 @@ class Guard:
         self.passed: set[tuple[object, ...]] = set()
         self._announced: dict[VariableSet, tuple[int, int]] = {}
         self._announced_of: dict[frozenset[bytes], tuple[int, int]] = {}
+        self._copies: Copies | None = None
+        self._of: dict[Replicate, Guard] = {}
 
-    def new_run(self, members: frozenset[bytes], table: Table, census: Census | None) -> None:
+    def new_run(self, members: frozenset[bytes], table: Table, census: Census | None, copies: Copies | None = None) -> None:
         """Forget what was announced for other sites; remember what was answered. With the same sites counts stay what they were, also when
         this site's process has started again: in one run after the other a server could else announce fewer and fewer rows, until a
         refusal tells how many there are.
         """
         changed = members != self.members
-        self.members, self.table, self.census = members, table, census
+        self.members, self.table, self.census, self._copies = members, table, census, copies
         if changed:
             self._announced = dict(self.history.counted.get(members, {}))
             self._announced_of = {}
             for variables, counts in self._announced.items():
                 self._agrees(variables, counts)
+        for replicate, guard in self._of.items():
+            self._enters(guard, replicate)
+
+    def of(self, replicate: Replicate) -> Guard:
+        """The rules for one replicate: the same, with what was announced and answered in this one."""
+        if replicate not in self._of:
+            found = Guard(self.table, self.terms, self.history.of(replicate.draw, replicate.without))
+            self._enters(found, replicate)
+            self._of[replicate] = found
+        return self._of[replicate]
+
+    def _enters(self, guard: Guard, replicate: Replicate) -> None:
+        census, table = self.census, self.table if self._copies is None else self._copies.desk(replicate).table
+        if census is not None and replicate.without:  # who is left out contributes to nothing
+            census = Census({s: said for s, said in census.statements.items() if s != replicate.without}, self.terms, census.schema)
+        guard.new_run(self.members, table, census)
+
+    def replicates(self, asked: Sequence[Replicate]) -> None:
+        """Replicates as agreed, each once in a request."""
+        again = len(asked) - len(set(asked))
+        if again:
+            raise OutsideSchemaError(f"A replicate may stand once in a request; of {len(asked)}, {again} stand there again.")
+        for replicate in asked:
+            if replicate.without:
+                raise WrongTermsError("The study has not agreed to leave out a site; got a request without one.")
+            if replicate.draw < 1:
+                raise OutsideSchemaError(f"Copies of a site's rows are numbered from 1; got {replicate.draw}.")
+            if self.terms.network:
+                raise WrongTermsError(f"The study has not agreed to resample rows; got a request for copy {replicate.draw}.")
 
     def is_current(self, version: int) -> None:
         """Messages of this version of the protocol only."""

@@ -10,7 +10,7 @@ from collections import Counter
 
 import msgspec
 
-__all__ = ["Closed", "Counted", "Cut", "History", "Places", "Points", "Present", "Record", "Settled", "Stated", "Units"]
+__all__ = ["Closed", "Counted", "Cut", "History", "Places", "Points", "Present", "Record", "Replicated", "Settled", "Stated", "Units"]
 
 
 class Points(msgspec.Struct, frozen=True, tag="points"):
@@ -79,7 +79,15 @@ class Counted(msgspec.Struct, frozen=True, tag="counted"):
     members: tuple[bytes, ...]
 
 
-Record = Points | Units | Places | Present | Closed | Cut | Settled | Stated | Counted
+class Replicated(msgspec.Struct, frozen=True, tag="replicated"):
+    """A record of one replicate: of a copy of the rows, or of the rows of all sites but one (as a fingerprint)."""
+
+    draw: int
+    without: bytes
+    record: Points | Units | Places | Cut | Settled | Counted
+
+
+Record = Points | Units | Places | Present | Closed | Cut | Settled | Stated | Counted | Replicated
 
 
 class History:
@@ -104,6 +112,20 @@ class History:
         self.stated: dict[bytes, bytes] = {}
         self.counted: dict[frozenset[bytes], dict[tuple[str, ...], tuple[int, int]]] = {}
         self.held = b""
+        self._replicates: dict[tuple[int, bytes], History] = {}
+
+    def of(self, draw: int, without: bytes) -> History:
+        """The history of one replicate: what it takes is kept here, under the replicate's name.
+
+        >>> history = History()
+        >>> history.of(1, b"").take(Units({"A": 8}))
+        >>> history.of(1, b"").exponents, history.of(2, b"").exponents, history.exponents
+        ({'A': 8}, None, None)
+        """
+        key = draw, without
+        if key not in self._replicates:
+            self._replicates[key] = _Within(self, draw, without)
+        return self._replicates[key]
 
     def take(self, record: Record) -> None:
         """Keep a record, then act on it."""
@@ -126,6 +148,8 @@ class History:
             # the first stays: what answers rest on, and what every later statement is held against
             self.stated = dict(zip(record.sites, record.statements, strict=True)) | self.stated
             self.held = self.held or record.held
+        elif isinstance(record, Replicated):
+            self.of(record.draw, record.without).recall(record.record)
         else:
             self.closed = True
 
@@ -144,3 +168,16 @@ class History:
 
     def keep(self, record: Record) -> None:
         """Make a record outlive the process, before anything rests on it."""
+
+
+class _Within(History):
+    """The history of a replicate, which a whole study's keeps."""
+
+    def __init__(self, whole: History, draw: int, without: bytes) -> None:
+        super().__init__()
+        self._whole, self._draw, self._without = whole, draw, without
+
+    def keep(self, record: Record) -> None:
+        """Keep a record with all others of the study."""
+        assert not isinstance(record, Present | Closed | Stated | Replicated), "of the study as a whole"
+        self._whole.keep(Replicated(self._draw, self._without, record))

@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 
 from consilience.protocol.catalogue import AnyRequest
-from consilience.protocol.request import MANY
+from consilience.protocol.request import MANY, Announced
 from consilience.protocol.version import VERSION
 from consilience.secagg import Binding, SignedKey
 from consilience.settings.declaration import MOST_SITES
@@ -25,14 +25,6 @@ __all__ = [
     "RunMessage",
     "RunReply",
 ]
-
-
-class Announced(msgspec.Struct, frozen=True, array_like=True):
-    """What the survey said of a variable set: how many sites contribute, how many rows there are."""
-
-    variables: tuple[str, ...]
-    contributors: int
-    rows: int
 
 
 class RoundRequest(msgspec.Struct, frozen=True):

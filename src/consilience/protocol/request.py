@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # the desk and the guard serve requests, and import none
     from consilience.protocol.desk import Desk
     from consilience.protocol.guard import Guard
 
-__all__ = ["MANY", "MOST_ASKED", "Request", "VariableSet"]
+__all__ = ["MANY", "MOST_ASKED", "Announced", "Request", "VariableSet"]
 
 VariableSet = tuple[str, ...]
 """Names of variables, sorted. The rows complete on them are a sample."""
@@ -20,6 +20,14 @@ MOST_ASKED = 1 << 20
 """Sets, models or questions in one request. All sets of four of 64 variables are 635,376; who names more wants a site's memory."""
 MANY: Final = msgspec.Meta(max_length=MOST_ASKED)
 """On what a request has many of: the length stands before its parts, so that a longer one is refused before any of them is read."""
+
+
+class Announced(msgspec.Struct, frozen=True, array_like=True):
+    """What the survey said of a variable set: how many sites contribute, how many rows there are."""
+
+    variables: tuple[str, ...]
+    contributors: int
+    rows: int
 
 
 class Request(msgspec.Struct, frozen=True):

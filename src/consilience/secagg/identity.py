@@ -12,6 +12,8 @@ from typing import Final
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from consilience.secagg.context import FINGERPRINT_BYTES, check_length, sha256
 from consilience.secagg.errors import IdentityFileError, KeyFormatError
@@ -236,6 +238,27 @@ class Identity:
             raise IdentityFileError("A password must not be empty; got b''. Leave it out to write an unencrypted file.")
         protection = serialization.NoEncryption() if password is None else serialization.BestAvailableEncryption(password)
         return self._private.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, protection)
+
+    def derive(self, purpose: bytes) -> bytes:
+        """A secret that only the holder of this identity can make, the same whenever it is made (HKDF-SHA256 of the private key).
+
+        Parameters
+        ----------
+        purpose : bytes
+            Begins with a label of its own for each use: secrets for two purposes tell nothing of each other, nor of the key.
+
+        Returns
+        -------
+        bytes
+            32 of them.
+
+        Examples
+        --------
+        >>> site = Identity.from_private_bytes(bytes(32))
+        >>> site.derive(b"one") == site.derive(b"one"), site.derive(b"one") == site.derive(b"two"), len(site.derive(b"one"))
+        (True, False, 32)
+        """
+        return HKDF(algorithm=SHA256(), length=PRIVATE_BYTES, salt=None, info=purpose).derive(self.to_private_bytes())
 
     @property
     def fingerprint_text(self) -> str:

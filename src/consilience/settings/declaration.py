@@ -157,6 +157,7 @@ class ProgramOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     masking: Annotated[bool, About("Mask the sums; without masks is for measurements only.", Part.TESTS)] = True
     jobs: Annotated[int, About("With engine iod: processes that validate candidates.", Part.GRAPHS, ge=1)] = 1
+    bootstrap: Annotated[int, About("Resampled copies of the data in which the search is repeated; 0 for none.", Part.GRAPHS, ge=0)] = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ decides how requests travel and how sums are made. Every model of every test is 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -47,18 +48,18 @@ from consilience.federation.exchange.sums import Sums
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import SiteEffects
 from consilience.glm.solver import Newton
-from consilience.protocol.catalogue import AnyRequest
 from consilience.protocol.evaluate import Evaluate, ModelAsk
 from consilience.protocol.locate import Locate
 from consilience.protocol.products import AloneAnswer, Products
 from consilience.protocol.refit import LineAsk, Refit
 from consilience.protocol.request import VariableSet
+from consilience.protocol.single import SingleRequest
 from consilience.protocol.survey import Survey
 
-__all__ = ["Exchange", "batch", "drive", "next_of"]
+__all__ = ["Exchange", "batch", "drive", "next_of", "one_thread"]
 
-Rounds = Generator[AnyRequest, Floats, None]
-Exchange = Generator[AnyRequest, Floats, list[CIResult]]
+Rounds = Generator[SingleRequest, Floats, None]
+Exchange = Generator[SingleRequest, Floats, list[CIResult]]
 R = TypeVar("R")
 _threads = ThreadpoolController()
 CHUNK = 2048
@@ -85,7 +86,7 @@ def batch(questions: Sequence[Question], sums: Sums, progress: Progress | None =
     return results
 
 
-def next_of(rounds: Rounds, total: Floats) -> AnyRequest | None:
+def next_of(rounds: Rounds, total: Floats) -> SingleRequest | None:
     """Hand a sum over, and take the next request; None when there is nothing left to ask."""
     try:
         return rounds.send(total)
@@ -93,10 +94,15 @@ def next_of(rounds: Rounds, total: Floats) -> AnyRequest | None:
         return None
 
 
-def drive(steps: Generator[AnyRequest, Floats, list[R]], ask: Callable[[AnyRequest], Floats]) -> list[R]:
+def one_thread() -> AbstractContextManager[object]:
+    """While models are fitted: designs are narrow, and one BLAS thread is faster than several that wait for each other."""
+    limited: AbstractContextManager[object] = _threads.limit(limits=1, user_api="blas")
+    return limited
+
+
+def drive(steps: Generator[SingleRequest, Floats, list[R]], ask: Callable[[SingleRequest], Floats]) -> list[R]:
     """Run an exchange to its end: ``ask`` turns a request into the sum of the sites' answers."""
-    # designs are narrow: one BLAS thread is faster than several that wait for each other
-    with _threads.limit(limits=1, user_api="blas"):
+    with one_thread():
         try:
             request = next(steps)
             while True:
@@ -150,7 +156,7 @@ class _Batch:
         yield from self._evaluate()
         yield from self._diagnose()
 
-    def _asked(self, request: AnyRequest) -> AnyRequest:
+    def _asked(self, request: SingleRequest) -> SingleRequest:
         self.rounds += 1
         return request
 

@@ -30,14 +30,14 @@ from consilience.glm.layout import Family, SiteEffects
 from consilience.glm.misfit import pseudo_inverse
 from consilience.glm.solver import Fit
 from consilience.glm.standard import Robust, Standard
-from consilience.protocol.catalogue import AnyRequest
 from consilience.protocol.evaluate import ModelAsk
 from consilience.protocol.products import ProductsTotal
+from consilience.protocol.single import SingleRequest
 from consilience.protocol.standardise import ROWS_PER_PREDICTION, StandardAsk, Standardise
 
 __all__ = ["effect_batch"]
 
-Estimating = Generator[AnyRequest, Floats, list[Estimate]]
+Estimating = Generator[SingleRequest, Floats, list[Estimate]]
 APART = 2.0**-24
 """Where a site has gone, effects are asked for this far from where they would be, as a share: in no point that was answered before."""
 

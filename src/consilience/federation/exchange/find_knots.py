@@ -15,13 +15,13 @@ from consilience.data.spline import LADDER, Knots
 from consilience.federation.exchange.batch import Rounds
 from consilience.federation.exchange.knots import coarse_edges, fine_edges, knots_from, lie_apart, n_cells
 from consilience.federation.exchange.sums import Sums
-from consilience.protocol.catalogue import AnyRequest
 from consilience.protocol.grid import Cells, Grid
 from consilience.protocol.place import Place
+from consilience.protocol.single import SingleRequest
 
 __all__ = ["FEWEST_CELLS", "find_knots"]
 
-Asked = Callable[[AnyRequest], AnyRequest]
+Asked = Callable[[SingleRequest], SingleRequest]
 FEWEST_CELLS = 3
 """With fewer cells in the second look than this, the first look says as much."""
 

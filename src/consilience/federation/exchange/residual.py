@@ -33,10 +33,10 @@ from consilience.federation.exchange.same_rows import SameRows
 from consilience.federation.exchange.sums import Sums
 from consilience.glm.kernel import Floats
 from consilience.glm.smooth import MOST_PARAMETERS, axes, smooth
-from consilience.protocol.catalogue import AnyRequest
 from consilience.protocol.mean_products import ROWS_PER_COLUMN, MeanProducts, MeanSet
 from consilience.protocol.residual_products import MOST_PRODUCTS, UNORDERED, AloneResidual, ProductAsk, ResidualProducts
 from consilience.protocol.residuals import BasisAsk, MeanAsk
+from consilience.protocol.single import SingleRequest
 from consilience.protocol.survey import Survey
 
 __all__ = ["residual_batch"]
@@ -102,7 +102,7 @@ class _Residuals:
         yield from self._multiply()
         yield from self._raise()
 
-    def _asked(self, request: AnyRequest) -> AnyRequest:
+    def _asked(self, request: SingleRequest) -> SingleRequest:
         self.rounds += 1
         return request
 

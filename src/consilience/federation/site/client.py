@@ -25,15 +25,17 @@ from consilience.disclosure.shield import Shielded, shield
 from consilience.errors import StudyError
 from consilience.federation.site.half import SiteHalf
 from consilience.federation.site.ledger import Ledger
-from consilience.options import check_number, check_option
+from consilience.options import check_number, check_option, check_whole
 from consilience.protocol.history import History
 from consilience.protocol.states import SiteState
 from consilience.secagg import Identity
+from consilience.secagg.context import pack
 from consilience.settings.terms import Terms
 
 __all__ = ["Client"]
 
 RARE = ("warn", "refuse")
+_SEED = b"consilience/seed/1"
 
 
 class Client:
@@ -73,6 +75,9 @@ class Client:
         study's own ``min_cell`` is.
     rare_levels
         ``"warn"`` shows rare levels in :attr:`variables`; ``"refuse"`` makes them an error.
+    seed
+        Resampled rows (``discover(bootstrap=...)``) are drawn from a secret of the identity and the study. A seed, a whole number, makes
+        them the same in every study: to repeat an analysis in one program.
 
     Raises
     ------
@@ -107,6 +112,7 @@ class Client:
         identity: Identity | None = None,
         min_cell: int = 5,
         rare_levels: str = "warn",
+        seed: int | None = None,
     ) -> None:
         if not isinstance(name, str) or not name.strip():
             raise StudyError(f"A client needs a name that is not empty; got {name!r}.")
@@ -131,6 +137,7 @@ class Client:
         if check_option("rare_levels", rare_levels, RARE) == "refuse":
             self._refuse_rare_levels()
         self.identity = Identity.generate() if identity is None else identity
+        self._draws = b"" if seed is None else pack(_SEED, str(check_whole("seed", seed, least=0)).encode(), name.encode())
         self.record = Ledger()
         self._last: tuple[pl.DataFrame, str | None, ref[Table]] | None = None
 
@@ -380,7 +387,8 @@ class Client:
                 raise error_of(KindConflictError, Finding("kind-conflict", Grade.REFUSED, words, (name,), (self.name,), (way,)))
         record = self.record if ledger is None else ledger
         agreed = (terms, self.identity, record, study, members, history, state)
-        return SiteHalf(self.name, self._encoded(schema, terms.cluster), *agreed, contract=contract, min_cell=self.least_cell(terms))
+        table, least = self._encoded(schema, terms.cluster), self.least_cell(terms)
+        return SiteHalf(self.name, table, *agreed, contract=contract, min_cell=least, draws=self._draws)
 
     def least_cell(self, terms: Terms) -> int:
         """The least level count at this site: the study's or, over a network, its owner's own, whichever is more.

@@ -14,6 +14,8 @@ from consilience.data.schema import Schema
 from consilience.data.table import Table
 from consilience.disclosure.census import Census, apply
 from consilience.disclosure.errors import StatementError
+from consilience.disclosure.fold import Limits
+from consilience.disclosure.resampling import Draws
 from consilience.disclosure.shield import shield
 from consilience.disclosure.statement import Statement, decode_statement
 from consilience.disclosure.words import in_words
@@ -52,6 +54,7 @@ from consilience.settings.terms import Terms
 __all__ = ["SiteHalf", "terms_digest"]
 
 _TERMS = b"consilience/terms/1"
+_DRAWS = b"consilience/draws/1"
 
 
 def terms_digest(terms: Terms, schema: Schema) -> bytes:
@@ -87,7 +90,8 @@ class SiteHalf:
     :meth:`offer` and :meth:`enter` begin a run: a fresh key, then the keys of all others. :meth:`answer` is one round.
 
     ``contract`` is the digest of what the owner agreed to, which every key is bound to; by default that of terms and variables.
-    ``min_cell`` is the least level count of this site, the study's or its owner's own, whichever is more. The table is shielded before
+    ``draws`` is the secret from which copies of its rows are drawn, by default one of its identity and the study. ``min_cell`` is the least
+    level count of this site, the study's or its owner's own, whichever is more. The table is shielded before
     anything else is done with it, and what answers is decided when all sites have stated what they contribute: see
     :mod:`consilience.disclosure`.
     """
@@ -106,6 +110,7 @@ class SiteHalf:
         *,
         contract: bytes = b"",
         min_cell: int = 1,
+        draws: bytes = b"",
     ) -> None:
         self.name, self.terms, self.study = name, terms, study
         self.identity, self.ledger = identity, ledger
@@ -114,6 +119,7 @@ class SiteHalf:
         self.min_cell = max(min_cell, terms.min_cell)
         self.shielded = shield(table, terms, self.min_cell)
         self._statement = self.shielded.statement.encoded() if terms.shielded else b""
+        self._draws = draws or identity.derive(pack(_DRAWS, study.encode()))
         self._desk: Desk | None = None
         self._history = History() if history is None else history
         self._guard = Guard(self.shielded.table, terms, self._history)
@@ -215,9 +221,11 @@ class SiteHalf:
             answering = self.shielded.table if census is None else apply(self.shielded, census, self.fingerprint)
             # over a network always: how many sites are able to do a test, the server counts, and nobody can check it
             rounds = self.terms.network or self.terms.disclosure.rounds_alone
-            self._desk = desk_for(answering, rounds_own=rounds, fewest=self.min_cell)
+            limits = Limits(max(self.terms.min_rows, self.min_cell), self.min_cell) if self.terms.shielded else None
+            draws = Draws(answering, self._draws, limits)
+            self._desk = desk_for(answering, rounds_own=rounds, fewest=self.min_cell, draws=draws, own=self.fingerprint)
         self._run = _Run(run, present, roster, secrets, RoundBook(run))
-        self._guard.new_run(present, self._desk.table, census)
+        self._guard.new_run(present, self._desk.table, census, self._desk.copies)
         self._state.moves(KeySet)
 
     def _census(self, keys: list[SignedKey]) -> Census | None:

@@ -1,0 +1,19 @@
+"""How sure: what a discovery would have found in resampled data, and without each of the sites.
+
+================  =========================================================================================
+module            what it does
+================  =========================================================================================
+``replicate``     one replicate: the same search over other rows, and the graphs that come of it
+``running``       many replicates in the same rounds, with progress; what is finished stays
+``words``         the same in sentences
+``counting``      shares of edges, marks and decisions over replicates; the consensus graph
+``result``        :class:`Stability`, what ``found.stability`` is
+================  =========================================================================================
+
+A replicate is searched as the study was: the same levels of tests, the same way out of contradictions, lists of graphs by the exact engine.
+"""
+
+from consilience.iod.stability.result import Stability
+from consilience.iod.stability.running import Plan, assess, resampling_test
+
+__all__ = ["Plan", "Stability", "assess", "resampling_test"]

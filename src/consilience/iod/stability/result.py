@@ -1,0 +1,156 @@
+"""What replicates say of a discovery: how sure each edge, mark and decision is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from consilience.graph.graphs import PAG
+from consilience.iod.stability.counting import edge_schema, test_schema
+from consilience.iod.stability.words import said
+
+__all__ = ["Stability"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stability:
+    """How sure a discovery is: the same search in resampled data, many times.
+
+    What ``found.stability`` is where ``discover(..., bootstrap=B)`` was asked for.
+
+    Attributes
+    ----------
+    asked, done : int
+        Replicates that were asked for, and those that are finished: fewer if somebody stopped it.
+    empty, cut : int
+        Replicates whose list has no graph (they count nowhere below), and whose list was cut short by its limits.
+    edges : polars.DataFrame
+        One row per pair of variables. ``share``: how sure the edge is, the share of graphs that have it within the list of a replicate,
+        averaged over replicates. ``x_arrow``, ``x_tail``, ``x_circle``, ``y_arrow``, …: the same for the edge with this mark at this end,
+        so that the three of an end add up to ``share``. ``plain``: the share of the edge in the list that was found in the data themselves.
+    tests : polars.DataFrame
+        One row per test of the discovery: ``p_value`` and whether it says ``dependent``; in how many replicates it was ``answered``;
+        ``p_low``, ``p_median``, ``p_high`` are the 5 %, 50 % and 95 % quantiles of its p-values there, ``significant`` the share at or
+        below α, ``same`` the share that decides as the test itself did.
+    consensus : PAG
+        The graph of the majority: edges with a share above one half, and at each end the mark that more than half of that has, a circle
+        where none has. It need not be the PAG of any causal model.
+    alpha : float
+        The significance level of the decisions.
+    rounds : int
+        Rounds that the replicates took, all of them together.
+    stopped : bool
+        True if not all replicates were finished.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> sites = cs.simulate.mixed_sites(n=300, sites=2, seed=1)
+    >>> clients = [cs.Client(name, frame.select("A", "B", "C"), seed=1) for name, frame in sites.items()]
+    >>> found = cs.discover(clients, bootstrap=10)
+    >>> found.stability
+    Stability(10 replicates; consensus: A o-o B, B o-o C)
+    >>> found.stability.edges.select("x", "y", "share").rows()
+    [('A', 'B', 1.0), ('A', 'C', 0.0), ('B', 'C', 1.0)]
+    """
+
+    asked: int
+    done: int
+    edges: pl.DataFrame
+    tests: pl.DataFrame
+    consensus: PAG
+    alpha: float
+    empty: int = 0
+    cut: int = 0
+    rounds: int = 0
+
+    @property
+    def stopped(self) -> bool:
+        """True if not all replicates were finished."""
+        return self.done < self.asked
+
+    def share(self, x: str, y: str) -> float:
+        """How sure an edge is.
+
+        Parameters
+        ----------
+        x, y : str
+            Two variables, in any order.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+
+        Raises
+        ------
+        KeyError
+            If there is no such pair of variables.
+        """
+        first, second = sorted((x, y))
+        rows = self.edges.filter((pl.col("x") == first) & (pl.col("y") == second))["share"]
+        if not len(rows):
+            raise KeyError(f"{x!r} and {y!r} are not two variables of this discovery")
+        return float(rows[0])
+
+    def in_words(self) -> list[str]:
+        """What it says, in sentences: for the summary of a result and for its report.
+
+        Returns
+        -------
+        list of str
+        """
+        return said(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types, for JSON.
+
+        Returns
+        -------
+        dict
+            What :meth:`from_dict` reads.
+        """
+        return {
+            "asked": self.asked,
+            "done": self.done,
+            "empty": self.empty,
+            "cut": self.cut,
+            "rounds": self.rounds,
+            "alpha": self.alpha,
+            "edges": self.edges.to_dicts(),
+            "tests": self.tests.to_dicts(),
+            "consensus": {"labels": list(self.consensus.labels), "matrix": self.consensus.to_matrix().tolist()},
+        }
+
+    @classmethod
+    def from_dict(cls, told: Mapping[str, Any]) -> Stability:
+        """What :meth:`to_dict` wrote.
+
+        Parameters
+        ----------
+        told : mapping
+            What the JSON says.
+
+        Returns
+        -------
+        Stability
+        """
+        graph = told["consensus"]
+        return cls(
+            asked=int(told["asked"]),
+            done=int(told["done"]),
+            edges=pl.DataFrame(told["edges"], schema=edge_schema()),
+            tests=pl.DataFrame(told["tests"], schema=test_schema()),
+            consensus=PAG.from_matrix(graph["matrix"], graph["labels"]) if graph["labels"] else PAG.parse(""),
+            empty=int(told["empty"]),
+            cut=int(told["cut"]),
+            rounds=int(told["rounds"]),
+            alpha=float(told["alpha"]),
+        )
+
+    def __repr__(self) -> str:
+        done = f"{self.done} of {self.asked} replicates" if self.stopped else f"{self.done} replicates"
+        return f"Stability({done}; consensus: {self.consensus or 'no edge'})"

@@ -6,14 +6,11 @@ import ssl
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import numpy as np
 import polars as pl
 from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import ClientConnection, connect
-from websockets.sync.server import ServerConnection, serve
 
 from consilience.data.schema import Schema
 from consilience.federation import Client
@@ -29,6 +26,7 @@ from consilience.secagg import RingVector, Roster, decode, total
 from consilience.service.contract import Contract, Member
 from consilience.service.settings import specs_of
 from consilience.settings import NetworkSettings
+from tests.system.wire import Wire, connect, listening
 
 RUN = b"a run of the box"
 SET = ("A", "C")
@@ -58,7 +56,7 @@ class Box:
         self.recovered: dict[str, Any] | None = None
         self.refused: Exception | None = None
 
-    def handle(self, near: ServerConnection) -> None:
+    def handle(self, near: Wire) -> None:
         """One connection of the site."""
         with suppress(ConnectionClosed), self._server() as far:
             far.send(near.recv())
@@ -76,26 +74,24 @@ class Box:
                 self._say(near, Welcome(self.site, self.study, "trial", "running"))
             self._speak(near)
 
-    def _server(self) -> ClientConnection:
+    def _server(self) -> Wire:
         url, context = f"{self.upstream}/api/v1/studies/{self.study}/site", None
         if url.startswith("wss"):
             context = ssl.create_default_context()
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        return connect(url, ssl=context, proxy=None, compression=None)
+        return connect(url, context)
 
-    def _say(self, near: ServerConnection, message: Any) -> None:
+    def _say(self, near: Wire, message: Any) -> None:
         for frame in frames(encode(message)):
             near.send(frame)
 
-    def _ask(self, near: ServerConnection, message: Any, wanted: type) -> Any:
+    def _ask(self, near: Wire, message: Any, wanted: type) -> Any:
         self._say(near, message)
-        data = near.recv(30)
-        assert isinstance(data, bytes)
-        reply = read(data[1:], from_site)
+        reply = read(near.recv(30)[1:], from_site)
         assert isinstance(reply, wanted), reply
         return reply
 
-    def _speak(self, near: ServerConnection) -> None:
+    def _speak(self, near: Wire) -> None:
         self._say(near, Proposal(self.contract.encoded()))
         near.recv(30)  # the consent
         halves: list[SiteHalf] = [
@@ -115,7 +111,7 @@ class Box:
         own = sum(np.array([(c.frame["C"] == level).sum() for level in self.schema["C"].levels]) for c in self.others)
         self.recovered = {"rows": rows, "levels": np.rint(levels - own).astype(int).tolist()}
 
-    def _sum(self, near: ServerConnection, halves: Sequence[SiteHalf], request: RoundRequest) -> Any:
+    def _sum(self, near: Wire, halves: Sequence[SiteHalf], request: RoundRequest) -> Any:
         answers = [self._ask(near, Round(request), Answer), *(half.respond(Round(request)) for half in halves)]
         return decode(total(RingVector.from_bytes(answer.data) for answer in answers))
 
@@ -127,9 +123,5 @@ def standing(box: Box, folder: Path, certificate: str, key: str) -> Iterator[int
     (folder / "box.key").write_text(key)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder / "box.crt", folder / "box.key")
-    with serve(box.handle, "127.0.0.1", 0, ssl=context, compression=None, max_size=None) as listener:
-        thread = Thread(target=listener.serve_forever, daemon=True)
-        thread.start()
-        yield int(listener.socket.getsockname()[1])
-        listener.shutdown()
-        thread.join(5)
+    with listening(box.handle, context) as port:
+        yield port

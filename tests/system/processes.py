@@ -115,7 +115,7 @@ class Server:
         with self.log.open("ab") as log:
             words = ["server", "run", "--home", str(self.home), "--port", str(self.port)]
             self.process = begin(words, log, loading=self.loading, **self.settings)
-        until(self._is_up, 30.0)
+        until(self._is_up, 120.0)
         if not self.token:
             self.token = self.http.post("/api/v1/login", json={"name": OWNER, "password": PASSWORD}).raise_for_status().json()["token"]
         return self

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import ClientConnection, connect
 
 from consilience.protocol.framing import FRAME_BYTES, encode, frames
 from consilience.protocol.handshake import Challenge, Hello, Welcome, from_server, prove
@@ -24,6 +23,7 @@ from consilience.service.invitation import read_invitation
 from consilience.service.tls import certificate_digest, client_context
 from tests.system.processes import PASSWORD, Agent, Server, declaration, enrol
 from tests.system.test_equality import connected, frames_of
+from tests.system.wire import Wire, connect
 
 pytestmark = pytest.mark.slow
 GIGABYTE = 1 << 30
@@ -45,14 +45,14 @@ def tls(server: Server) -> Iterator[ssl.SSLSocket]:
 
 
 @contextmanager
-def site(server: Server, study: str) -> Iterator[ClientConnection]:
+def site(server: Server, study: str) -> Iterator[Wire]:
     context = client_context(Path(server.ca).read_text())
     url = f"wss://127.0.0.1:{server.port}/api/v1/studies/{study}/site"
-    with connect(url, ssl=context, proxy=None, compression=None, max_size=FRAME_BYTES + 1) as found:
+    with connect(url, context, max_size=FRAME_BYTES + 1) as found:
         yield found
 
 
-def proved(server: Server, link: ClientConnection, study: str, identity: Identity) -> None:
+def proved(server: Server, link: Wire, study: str, identity: Identity) -> None:
     hello = Hello(identity.public_bytes, bytes(32))
     send(link, hello)
     challenge = receive(link)
@@ -62,15 +62,13 @@ def proved(server: Server, link: ClientConnection, study: str, identity: Identit
     assert isinstance(receive(link), Welcome)
 
 
-def send(link: ClientConnection, message: object) -> None:
+def send(link: Wire, message: object) -> None:
     for frame in frames(encode(message)):  # type: ignore[arg-type]
         link.send(frame)
 
 
-def receive(link: ClientConnection) -> object:
-    data = link.recv(30)
-    assert isinstance(data, bytes)
-    return from_server.decode(data[1:])
+def receive(link: Wire) -> object:
+    return from_server.decode(link.recv(30)[1:])
 
 
 def member(server: Server, folder: Path) -> tuple[str, Identity]:
@@ -114,7 +112,7 @@ def test_a_message_of_ten_gigabytes_is_not_read(server: Server, folder: Path) ->
     assert server.http.get("/health").status_code == 200
 
 
-def flood(link: ClientConnection) -> None:
+def flood(link: Wire) -> None:
     for _ in range(10 * 1024):
         link.send(b"\x01" + bytes(FRAME_BYTES))
     link.recv(10)

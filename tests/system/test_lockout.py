@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -14,7 +13,6 @@ from pathlib import Path
 import pytest
 from starlette.websockets import WebSocketDisconnect
 from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import ClientConnection
 
 from consilience.secagg import Identity
 from consilience.service.server.hub import Connection, Hub
@@ -39,11 +37,6 @@ def stalled(server: Server) -> Iterator[None]:
     db.close()
 
 
-def abort(link: ClientConnection) -> None:
-    """Gone without a word, as a machine that is switched off and on."""
-    link.socket.shutdown(socket.SHUT_RDWR)  # not closed: the thread that reads from it would read from the next one with its number
-
-
 def connect_again(server: Server, study: str, identity: Identity) -> None:
     with suppress(ConnectionClosed, OSError, AssertionError), site(server, study) as link:
         proved(server, link, study, identity)
@@ -57,7 +50,7 @@ def test_a_stall_of_the_database_and_a_quick_reconnect_lock_nobody_out(server: S
         for _ in range(TRIES):
             with suppress(ConnectionClosed, OSError), site(server, study) as first, stalled(server):
                 proved(server, first, study, identity)  # welcomed; that it is connected cannot be written down yet
-                abort(first)
+                first.abort()
                 second = threads.submit(connect_again, server, study, identity)
                 time.sleep(STALL_SECONDS)
             second.result(30)

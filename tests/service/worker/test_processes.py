@@ -13,9 +13,11 @@ import pytest
 
 import consilience as cs
 from consilience.citest.result import CIResult
+from consilience.service.errors import SearchError
 from consilience.service.result_files import result_json
+from consilience.service.server.searching import Searching
 from consilience.service.worker import pool as pools
-from consilience.service.worker.limits import resident
+from consilience.service.worker.limits import Limits, resident
 from consilience.service.worker.messages import Problem, Redecide, Redecided, Told
 from consilience.service.worker.pool import Pool
 from consilience.service.worker.process import WorkerProcess
@@ -90,6 +92,40 @@ def test_workers_that_have_grown_or_wait_too_long_are_ended(monkeypatch: pytest.
     until(lambda: len(pool) == 0, 10)
     pool.close()
     until(lambda: threading.active_count() <= before, 5)
+
+
+def test_a_start_that_takes_long_holds_up_nobody_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a machine that has no room a process is started when there is some; a server asks how many there are in every look at it."""
+    begun, go = threading.Event(), threading.Event()
+
+    class Slow(WorkerProcess):
+        def __init__(self) -> None:
+            begun.set()
+            go.wait(60)
+            super().__init__()
+
+    monkeypatch.setattr(pools, "WorkerProcess", Slow)
+    pool = Pool()
+    warming = threading.Thread(target=pool.warm)
+    warming.start()
+    try:
+        assert begun.wait(60)
+        pool.warm()  # one is on its way
+        assert len(pool) == 0
+        pool.close()
+    finally:
+        go.set()
+        warming.join()
+    assert len(pool) == 0, "who comes after the end is ended"
+
+
+def test_a_machine_without_room_for_a_process_is_said_to_whoever_needs_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    searching = Searching(1, Limits(seconds=60.0, memory=1024))
+    monkeypatch.setattr(sys, "executable", "/nobody/has/this")
+    searching.warm()  # only to be early
+    with pytest.raises(SearchError, match=r"No process could be started for the search: No such file or directory\. The tests are kept"):
+        searching.decide_again(Redecide(b"{}", 0.1, 1.0))
+    searching.close()
 
 
 def test_what_is_not_recorded_is_asked_for_or_unknown() -> None:

@@ -139,7 +139,10 @@ class Searching:
     def _asked(
         self, order: Order, say: Callable[[str], None], check: Callable[[], None], note: Callable[[WorkerProcess], None]
     ) -> Found | Redecided | Wanted | Problem:
-        worker = self._pool.take()
+        try:
+            worker = self._pool.take()
+        except OSError as error:  # the machine has no room for another
+            raise SearchError(f"No process could be started for the search: {error.strerror}. {KEPT}") from None
         note(worker)
         begun, tired = time.monotonic(), True
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 
 from consilience.service.worker.process import WorkerProcess
 
@@ -26,34 +27,56 @@ class Pool:
         self._lock = threading.Lock()
         self._idle: list[tuple[WorkerProcess, threading.Timer]] = []
         self._taken: set[WorkerProcess] = set()
-        self._closed = False
+        self._starting = self._closed = False
 
     def __len__(self) -> int:
         with self._lock:
             return len(self._idle) + len(self._taken)
 
     def warm(self) -> None:
-        """Somebody will want a worker soon: see that there is one."""
+        """Somebody will want a worker soon: see that there is one. If none can be started now, whoever takes one is told."""
         with self._lock:
-            if not self._closed and not self._idle and not self._taken:
-                self._put(WorkerProcess())
+            if self._closed or self._idle or self._taken or self._starting:
+                return
+            self._starting = True
+        # Outside the lock, here and below: on a machine that has no room a start takes long, and all who only ask for a number would wait.
+        worker = None
+        try:
+            with suppress(OSError):
+                worker = WorkerProcess()
+        finally:
+            with self._lock:
+                self._starting = False
+                kept = worker is not None and not self._closed
+                if worker is not None and kept:
+                    self._put(worker)
+        if worker is not None and not kept:
+            worker.end()
 
     def take(self) -> WorkerProcess:
-        """A worker that has nothing to do."""
-        while True:
+        """A worker that has nothing to do. OSError if there is none and none can be started."""
+        while (idle := self._waiting()) is not None:
+            if idle.alive:
+                return idle
             with self._lock:
-                if not self._idle:
-                    worker = WorkerProcess()
-                    self._taken.add(worker)
-                    if self._closed:
-                        worker.kill()
-                    return worker
-                worker, timer = self._idle.pop()
-                timer.cancel()
-                if worker.alive:
-                    self._taken.add(worker)
-                    return worker
-            worker.end()
+                self._taken.discard(idle)
+            idle.end()
+        worker = WorkerProcess()
+        with self._lock:
+            self._taken.add(worker)
+            if self._closed:
+                worker.kill()
+        return worker
+
+    def _waiting(self) -> WorkerProcess | None:
+        """One that waits, taken; None if none does."""
+        with self._lock:
+            if not self._idle:
+                return None
+            worker, timer = self._idle.pop()
+            timer.cancel()
+            self._taken.add(worker)
+            return worker
 
     def give(self, worker: WorkerProcess, *, tired: bool = False) -> None:
         """Its work is done: keep it for the next, unless it has grown or something still goes on in it."""

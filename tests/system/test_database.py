@@ -17,8 +17,8 @@ from tests.system.test_equality import frames_of
 from tests.system.test_lockout import stalled
 
 pytestmark = pytest.mark.slow
-AT_ONCE = 2.0
-"""Seconds, on a machine that does much else."""
+AT_ONCE = 8.0
+"""Seconds, on a machine that does much else; it was thirty for whoever asked first, and more for the next."""
 WRITERS = 12
 LONGEST = 14.0
 """Seconds that a request may wait for a database that does not answer."""

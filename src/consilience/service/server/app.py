@@ -114,7 +114,7 @@ def create_app(
         RateLimit("attempts with links", config.join_burst, config.join_rate, ticks),
         clock,
         certificate if certificate and is_self_signed(certificate) else "",
-        Pulse(store.database.check),
+        Pulse(store.database.check, lambda: store.database.commits),
         Expiry(certificate),
         Following(store, bell),
     )

@@ -53,6 +53,7 @@ class Database:
         self.clock = clock
         self._path, self._seconds = Path(path), PATIENCE
         self._lock = RLock()
+        self.commits = 0  # since the start: as long as it goes up, the database answers
         if not create:
             _check_there(self._path)
         self._shreds = True  # whoever was killed between a deletion and its shredding has left that to us
@@ -120,6 +121,7 @@ class Database:
             try:
                 yield
                 self._connection.execute("commit")
+                self.commits += 1
             except BaseException:  # also an interruption: the connection is shared, and an open transaction would swallow others' writes
                 if self._connection.in_transaction:  # some errors have ended it already
                     self._connection.execute("rollback")

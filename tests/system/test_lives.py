@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -16,7 +17,7 @@ from consilience.service.agent import Home
 from consilience.service.agent import join as enter
 from consilience.service.invitation import read_invitation
 from tests.system.forking import fork
-from tests.system.processes import Agent, Server, begin, declaration, enrol, environment, until, write_frames
+from tests.system.processes import Agent, Server, begin, declaration, enrol, environment, running, until, write_frames
 from tests.system.test_equality import connected
 
 pytestmark = pytest.mark.slow
@@ -127,6 +128,33 @@ def test_whoever_waits_is_told_for_whom_and_a_table_is_looked_at_before_the_star
         assert "unheard of" not in told
     finally:
         watching.kill()
+
+
+def test_whoever_starts_and_follows_a_study_has_its_result_though_the_server_was_killed_meanwhile(
+    folder: Path, agents: list[Agent]
+) -> None:
+    frames = frames_of(2)
+    with running(folder) as server:
+        study, (one, two) = enrol(server, folder, frames, declaration(frames))
+        agents.append(one.start())
+        connected(server, study, 1)
+        with (folder / "watch.log").open("wb") as log:
+            watching = begin(["server", "study", "start", study, "--watch", "--out", str(folder / "out")], log, **as_owner(server))
+        try:
+            until(lambda: "consented" in (folder / "watch.log").read_text())  # and the other site is still to come
+            server.kill()
+            until(lambda: "It is asked again" in (folder / "watch.log").read_text())
+            server.start()
+            agents.append(two.start())
+            assert server.wait(study) == "finished"
+            assert watching.wait(90) == 0
+        finally:
+            watching.kill()
+        told = [line.split()[0] for line in (folder / "watch.log").read_text().splitlines() if line.strip()]
+        assert told.count("started") == told.count("finished") == 1, told
+        assert json.loads((folder / "out" / "result.json").read_text()) == server.result(study)
+        report = server.http.get(f"/api/v1/studies/{study}/documents/report.html", headers={"Authorization": f"Bearer {server.token}"})
+        assert (folder / "out" / "report.html").read_text() == report.text
 
 
 def test_a_study_is_done_again_from_its_tests_under_its_contract_or_as_a_copy(server: Server, folder: Path, agents: list[Agent]) -> None:

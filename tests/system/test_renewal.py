@@ -59,9 +59,10 @@ def test_sites_go_on_by_themselves_after_a_renewal(folder: Path, agents: list[Ag
         server.do("POST", f"/studies/{study}/start")
         assert server.wait(study) == "finished"
         where = {"CONSILIENCE_SERVER_PUBLIC_URL": server.url, "CONSILIENCE_SERVER_TOKEN": server.token}
-        refused = consilience("server", "study", "list", "--ca", str(folder / "old.crt"), **where)
-        assert refused.returncode == 2
-        assert "give it with --ca FILE or CONSILIENCE_SERVER_CA" in " ".join(refused.stderr.split())
+        for words in (["list"], ["watch", study], ["result", study]):
+            refused = consilience("server", "study", *words, "--ca", str(folder / "old.crt"), **where)
+            assert refused.returncode == 2
+            assert "give it with --ca FILE or CONSILIENCE_SERVER_CA" in " ".join(refused.stderr.split())
     finally:
         server.kill()
 

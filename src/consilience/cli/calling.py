@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +20,7 @@ from consilience.wording import printable
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["AsJson", "Ca", "Server", "StudyId", "call", "error_of", "rest_client"]
+__all__ = ["AsJson", "Ca", "Server", "StudyId", "call", "error_of", "reaching", "rest_client"]
 
 Server = Annotated[str, typer.Option(help="Address of the server.", envvar="CONSILIENCE_SERVER_PUBLIC_URL")]
 Ca = Annotated[str, typer.Option(help="Certificate to trust (PEM), for a server with one of its own.", envvar="CONSILIENCE_SERVER_CA")]
@@ -46,12 +48,22 @@ def rest_client(server: str, ca: str, *, login: bool = True) -> httpx.Client:
 
 def call(client: httpx.Client, method: str, path: str, body: Any = None) -> Any:
     """The answer to one request, JSON as what it says and else as bytes; an error in words if it was not done."""
+    with reaching(client):
+        reply = client.request(method, path, json=body) if body is not None else client.request(method, path)
+    if reply.status_code >= 400:
+        raise error_of(reply)
+    return reply.json() if reply.content and reply.headers.get("content-type", "").startswith("application/json") else reply.content
+
+
+@contextmanager
+def reaching(client: httpx.Client) -> Iterator[None]:
+    """A server that does not answer, or stops in the middle of it, or is not trusted: an error in words."""
     import httpx  # noqa: PLC0415
 
     from consilience.service.tls import untrusted  # noqa: PLC0415
 
     try:
-        reply = client.request(method, path, json=body) if body is not None else client.request(method, path)
+        yield
     except httpx.HTTPError as error:
         if reason := untrusted(error):
             raise UnreachableError(
@@ -59,9 +71,6 @@ def call(client: httpx.Client, method: str, path: str, body: Any = None) -> Any:
                 f"making, give it with --ca FILE or CONSILIENCE_SERVER_CA: tls.crt in the server's folder, anew after each renewal."
             ) from None
         raise UnreachableError(f"{client.base_url} does not answer: {printable(str(error))}.") from None
-    if reply.status_code >= 400:
-        raise error_of(reply)
-    return reply.json() if reply.content and reply.headers.get("content-type", "").startswith("application/json") else reply.content
 
 
 def error_of(reply: httpx.Response) -> ConsilienceError:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
+from html import escape
 from typing import Any
 
 import polars as pl
@@ -17,7 +19,7 @@ from consilience.iod.report.page import render
 from consilience.service.contract import Contract
 from consilience.sheets import frame_csv
 
-__all__ = ["DOCUMENTS", "documents_of", "plain", "published", "result_json"]
+__all__ = ["DOCUMENTS", "documents_of", "marked", "plain", "published", "result_json"]
 
 DOCUMENTS = {"result.json": "application/json", "tests.csv": "text/csv; charset=utf-8", "report.html": "text/html; charset=utf-8"}
 """What may be downloaded, and its type."""
@@ -32,15 +34,15 @@ def documents_of(
     Numbers of tests have six significant digits: whoever has more could work out what they were made of
     (:mod:`consilience.citest.rounding`). The run has rounded its results before it decided by them; what follows from them is rounded here.
     """
-    tests = published(found.tests)
+    found = replace(found, tests=published(found.tests))  # the report too: its tables sort by the numbers behind the words
     settings = contract.settings
     study: dict[str, Any] = {"id": contract.study, "name": contract.name, "sites": list(sites), "rounds": rounds, "bytes": size}
     study |= {"origin": origin} if origin else {}
     head = {"study": study, "method": settings.method.value, "site_effects": settings.site_effects.value}
     positions = common_positions(found)
-    body = _json({**head, **found.to_dict(), "tests": tests.to_dicts(), "layout": _layout(positions)})
+    body = _json({**head, **found.to_dict(), "layout": _layout(positions)})
     report = render(found, positions).encode()
-    return [("result.json", body), ("tests.csv", frame_csv(tests).encode()), ("report.html", report)]
+    return [("result.json", body), ("tests.csv", frame_csv(found.tests).encode()), ("report.html", report)]
 
 
 def result_json(found: Discovery) -> bytes:
@@ -52,6 +54,28 @@ def result_json(found: Discovery) -> bytes:
     True
     """
     return _json(found.to_dict())
+
+
+def marked(name: str, content: bytes, sentences: list[str]) -> bytes:
+    """A document of a result with what everybody who reads it must know, such as that a site has withdrawn: in its head, for programs
+    and for people.
+
+    >>> json.loads(marked("result.json", b'{"study": {"id": "s"}}', ["mainz withdrew on 1970-01-01."]))["study"]["withdrawn"]
+    ['mainz withdrew on 1970-01-01.']
+    """
+    if name == "result.json":
+        told = json.loads(content)
+        told["study"]["withdrawn"] = sentences
+        return json.dumps(told, indent=1, ensure_ascii=False, allow_nan=False).encode()
+    if name == "report.html":
+        page = content.decode()
+        start = page.find('<p class="withdrawn">')
+        if start >= 0:  # of a site that withdrew before
+            page = page[:start] + page[page.index("</p>", start) + len("</p>") :]
+        head, mark, rest = page.partition("</h1>")
+        words = " ".join(map(escape, sentences))
+        return f'{head}{mark}<p class="withdrawn"><strong>{words}</strong></p>{rest}'.encode() if mark else content
+    return content
 
 
 def _layout(positions: Positions) -> dict[str, list[float]]:

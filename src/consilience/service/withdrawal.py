@@ -6,14 +6,13 @@ the third's part. So what is there stays, nothing is added, and whoever reads th
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
-from html import escape
 
+from consilience.service.result_files import marked
 from consilience.service.store import SiteRow, Store, StudyRow
 from consilience.wording import printable
 
-__all__ = ["mark_documents", "marked", "sentence_of", "sentences_of"]
+__all__ = ["mark_documents", "sentence_of", "sentences_of"]
 
 STAYS = "What it had contributed before is part of the sums behind this result, and cannot be taken out of them."
 
@@ -35,27 +34,6 @@ def sentences_of(store: Store, row: StudyRow) -> list[str]:
     found = [site for study in (row.id, row.origin) if study for site in store.studies.sites(study)]
     took_part = found if row.contract is not None else []
     return [f"{words} {STAYS}" for words in map(sentence_of, took_part) if words]
-
-
-def marked(name: str, content: bytes, sentences: list[str]) -> bytes:
-    """A document of a result with these sentences: in its head, for programs and for people.
-
-    >>> json.loads(marked("result.json", b'{"study": {"id": "s"}}', ["mainz withdrew on 1970-01-01."]))["study"]["withdrawn"]
-    ['mainz withdrew on 1970-01-01.']
-    """
-    if name == "result.json":
-        told = json.loads(content)
-        told["study"]["withdrawn"] = sentences
-        return json.dumps(told, indent=1, ensure_ascii=False, allow_nan=False).encode()
-    if name == "report.html":
-        page = content.decode()
-        start = page.find('<p class="withdrawn">')
-        if start >= 0:  # of a site that withdrew before
-            page = page[:start] + page[page.index("</p>", start) + len("</p>") :]
-        head, mark, rest = page.partition("</h1>")
-        words = " ".join(map(escape, sentences))
-        return f'{head}{mark}<p class="withdrawn"><strong>{words}</strong></p>{rest}'.encode() if mark else content
-    return content
 
 
 def mark_documents(store: Store, row: StudyRow) -> None:

@@ -22,11 +22,11 @@ from consilience.protocol.survey import Survey
 from consilience.secagg import Identity
 from consilience.service.agent import Agent, Home, StudyFolder
 from consilience.service.agent import entry as rest
-from consilience.service.agent.fetching import MOST_WORDS, message_of, read_json
 from consilience.service.agent.rehearsal import rehearse
 from consilience.service.agent.result import read_result
 from consilience.service.config import AgentConfig
 from consilience.service.contract import decode_contract
+from consilience.service.fetching import MOST_WORDS, message_of, read_json
 from consilience.service.invitation import Invitation
 from consilience.service.result_files import documents_of
 from consilience.web.pages.result import ResultSource, prepared
@@ -114,6 +114,16 @@ def test_only_data_come_from_the_server_and_pages_are_made_here(evil: Evil, tmp_
     assert all((folder.path / name).stat().st_mode & 0o077 == 0 for name in names)
 
 
+def test_who_has_withdrawn_stands_in_the_report_that_is_made_here(evil: Evil, tmp_path: Path, result: bytes) -> None:
+    told = json.loads(result)
+    told["study"]["withdrawn"] = ["<b>site2</b> withdrew on 2026-01-31.", "site1 withdrew."]
+    evil.says = {"result.json": (200, json.dumps(told).encode())}
+    folder = folder_at(evil, tmp_path)
+    download(folder)
+    page = (folder.path / "report.html").read_text()
+    assert '<p class="withdrawn"><strong>&lt;b&gt;site2&lt;/b&gt; withdrew on 2026-01-31. site1 withdrew.</strong></p>' in page
+
+
 def broken(change: Callable[[dict[str, Any]], object]) -> Callable[[bytes], bytes]:
     def made(result: bytes) -> bytes:
         told = json.loads(result)
@@ -138,6 +148,7 @@ BROKEN: dict[str, Callable[[bytes], bytes]] = {
     "too many graphs": broken(lambda told: told.update(local_pags=told["local_pags"] * 2)),
     "tests of others": broken(lambda told: told["tests"][0].update(x="Z")),
     "no tests": broken(lambda told: told.update(tests={"x": 1})),
+    "withdrawals that are none": broken(lambda told: told["study"].update(withdrawn=[7])),
     "no settings": broken(lambda told: told.pop("alpha")),
     "numbers that are words": broken(lambda told: told["tests"][0].update(p_value="small")),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -52,6 +53,16 @@ def test_every_number_of_a_published_test_has_six_digits(documents: tuple[list[C
     tests = json.loads(files["result.json"])["tests"]
     assert all(six(value) for row in tests for value in row.values() if isinstance(value, float))
     assert all(six(value) for r in kept for d in r.directions for value in (r.p_value, d.statistic, d.p_value, d.loglik_restricted))
+
+
+def test_the_report_has_no_more_digits_than_the_data(documents: tuple[list[CIResult], dict[str, bytes]]) -> None:
+    """Its tables sort by numbers that nobody sees: before, sizes of effects had all seventeen digits there."""
+    _, files = documents
+    page = files["report.html"].decode()
+    told = [float(value) for value in re.findall(r'data-value="([^"]+)"', page) if re.fullmatch(r"[-+.\deE]+", value)]
+    assert len(told) > 20
+    assert all(map(six, told))
+    assert page == cs.Discovery.from_dict(json.loads(files["result.json"])).to_html()
 
 
 def test_graphs_rest_on_the_numbers_that_are_published(documents: tuple[list[CIResult], dict[str, bytes]]) -> None:

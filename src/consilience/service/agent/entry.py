@@ -14,12 +14,13 @@ from consilience.protocol.errors import OtherVersionError
 from consilience.protocol.handshake import join_context
 from consilience.protocol.version import VERSION, who_updates
 from consilience.secagg.identity import fingerprint_of, fingerprint_text, read_fingerprint
-from consilience.service.agent.fetching import bounded, get_json, message_of
 from consilience.service.agent.home import Home, Joined, StudyFolder
 from consilience.service.agent.result import NOT_AGREED, keep_result
 from consilience.service.agent.succeeding import distrust, successor
 from consilience.service.errors import ChangedIdentityError, ConfigurationError, InvitationError, ResultError, UnreachableError
+from consilience.service.fetching import bounded, get_json, message_of
 from consilience.service.invitation import Invitation
+from consilience.service.result_reading import MOST_BYTES
 from consilience.service.tls import client_context, untrusted
 from consilience.wording import printable
 
@@ -29,8 +30,6 @@ PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 """Seconds between attempts to get a document: a server that is restarted takes some to come back. A minute in all; the result does not
 run away, and who waits longer can run the client again."""
 
-MOST_BYTES = 256 << 20
-"""The largest document taken, the same bound as for messages: a server cannot fill a site's memory."""
 SECONDS = 30.0
 """For each step of a request (connecting, sending, each read), not for all of it."""
 

@@ -47,12 +47,12 @@ from consilience.secagg import Identity
 from consilience.secagg.context import sha256
 from consilience.secagg.identity import PUBLIC_BYTES, SIGNATURE_BYTES, fingerprint_of
 from consilience.service.agent.entry import check_url, context_of, protocol_of
-from consilience.service.agent.fetching import MOST_WORDS
 from consilience.service.agent.home import Joined
 from consilience.service.agent.site import Site
 from consilience.service.agent.succeeding import distrust, successor
 from consilience.service.config import AgentConfig
 from consilience.service.errors import ChangedIdentityError, UnreachableError
+from consilience.service.fetching import MOST_WORDS
 from consilience.service.receiving import next_message
 
 __all__ = ["Agent", "Outcome"]

@@ -1,30 +1,26 @@
 """What a study has found, as a site takes it: data, held against the contract; the report and the tables are made of it here.
 
-A server that lies has the site's screen otherwise: a page of its own making, opened from the site's own disk, with whatever it likes in it.
-So nothing is written as it came but the JSON, and that only if it is a result, over the variables that the site's owner agreed to.
+Nothing is written as it came but the JSON (:mod:`consilience.service.result_reading` says why), and that only if it is a result over the
+variables that the site's owner agreed to.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from consilience.iod import Discovery
-from consilience.service.agent.fetching import read_json
 from consilience.service.agent.home import StudyFolder
 from consilience.service.contract import Contract
 from consilience.service.errors import ResultError
+from consilience.service.result_reading import files_of, read_told, readable
 from consilience.service.tls import write_private
-from consilience.sheets import frame_csv
-from consilience.wording import printable
 
 __all__ = ["NOT_AGREED", "keep_result", "read_result"]
 
 NOT_AGREED = "This site has agreed to no contract of the study, and takes no result of it. Nothing was written. Ask the study's owner."
-HELP = "Nothing was written. Ask the study's owner."
+WAY_OUT = "Ask the study's owner."
 
 
 def read_result(body: bytes, contract: Contract) -> tuple[Discovery, dict[str, Any]]:
@@ -35,27 +31,10 @@ def read_result(body: bytes, contract: Contract) -> tuple[Discovery, dict[str, A
     ResultError
         If it is none: no JSON, not a result, of another study, or over variables that nobody agreed to.
     """
-    try:
-        told = read_json(body)
-    except (ValueError, UnicodeDecodeError) as error:
-        raise ResultError(f"The server's result must be JSON; it cannot be read: {_short(error)}. {HELP}") from None
-    study = told.get("study") if isinstance(told, dict) else None
-    if not isinstance(told, dict) or not isinstance(study, Mapping) or study.get("id") != contract.study:
-        raise ResultError(f"The server's result must be that of the study {contract.study}; it is not. {HELP}")
-    with _readable():
+    told = read_told(body, contract.study, WAY_OUT)
+    with readable(WAY_OUT):
         _check_names(told, contract)
         return Discovery.from_dict(told), told
-
-
-@contextmanager
-def _readable() -> Iterator[None]:
-    """Whatever breaks on data from outside says that they are no result."""
-    try:
-        yield
-    except MemoryError:  # this site's room
-        raise
-    except Exception as error:
-        raise ResultError(f"The server's result is not one ({type(error).__name__}: {_short(error)}). {HELP}") from error
 
 
 def _check_names(told: dict[str, Any], contract: Contract) -> None:
@@ -74,10 +53,6 @@ def _check_names(told: dict[str, Any], contract: Contract) -> None:
             raise ValueError("it has tests of other variables than the contract's")
 
 
-def _short(error: Exception) -> str:
-    return printable(" ".join(str(error).split())).rstrip(".")[:300]
-
-
 def keep_result(folder: StudyFolder, body: bytes, held: set[str]) -> list[Path]:
     """Write a result into a study's folder: the JSON as it came, and what is made of it; the paths.
 
@@ -87,9 +62,8 @@ def keep_result(folder: StudyFolder, body: bytes, held: set[str]) -> list[Path]:
     if contract is None:
         raise ResultError(NOT_AGREED)
     found, told = read_result(body, contract)
-    with _readable():
-        page, table = found.to_html().encode("utf-8", "replace"), frame_csv(found.tests).encode("utf-8", "replace")
-        files = {"result.json": body, "tests.csv": table, "report.html": page}
+    with readable(WAY_OUT):
+        files = files_of(body, told, found)
         for local, pag in zip(told["local_pags"], found.local_pags, strict=True):
             if set(local["variables"]) == held:
                 files["local-pag.svg"] = pag.to_svg().encode("utf-8", "replace")

@@ -9,7 +9,7 @@ import msgspec
 
 from consilience.errors import ConsilienceError
 from consilience.protocol.succession import Succession, verify_succession
-from consilience.service.agent.fetching import get_json
+from consilience.service.fetching import get_json
 from consilience.service.tls import is_self_signed, life_of
 
 __all__ = ["distrust", "successor"]

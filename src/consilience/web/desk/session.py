@@ -26,10 +26,10 @@ from consilience.protocol.states import Standing
 from consilience.service.agent import Agent, Outcome, Site, StudyFolder
 from consilience.service.agent.asking import Asked, Decision
 from consilience.service.agent.entry import check_url, context_of, download
-from consilience.service.agent.fetching import bounded_async, read_json
 from consilience.service.config import AgentConfig
 from consilience.service.contract import Contract, decode_contract
 from consilience.service.errors import UnreachableError
+from consilience.service.fetching import bounded_async, read_json
 from consilience.web.desk.offer import Offer
 from consilience.web.desk.words import page_words
 

@@ -18,6 +18,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 ROOMS = (
     "errors",
     "options",
+    "parallel",
     "wording",
     "sheets",
     "data",

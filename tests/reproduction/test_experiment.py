@@ -59,8 +59,8 @@ def test_an_interrupted_study_goes_on(whole: Results, tmp_path: Path, monkeypatc
     with pytest.raises(KeyboardInterrupt):
         Experiment(tmp_path / "parts", PLAN).run(progress=stop)
     done: list[Run] = []
-    keep = module._keep_run
-    monkeypatch.setattr(module, "_keep_run", lambda run, *rest: done.append(run) or keep(run, *rest))
+    do = module.do_run
+    monkeypatch.setattr(module, "do_run", lambda run, *rest: done.append(run) or do(run, *rest))
     told: list[tuple[int, int]] = []
     parts = Experiment(tmp_path / "parts", PLAN).run(progress=lambda *numbers: told.append(numbers))
     assert [run.replication for run in done] == [2]

@@ -16,6 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from consilience.cli.terminal import Terminal
+from consilience.parallel import Jobs
 from consilience.reproduction.checks import Check, check_results
 from consilience.reproduction.experiment import Experiment, Results
 from consilience.reproduction.page import write_page
@@ -47,6 +48,7 @@ def reproduce(
         Path, typer.Option(help="Folder for results, tables, figures and the page. A run that was stopped goes on there.")
     ] = Path("reproduction"),
     jobs: Annotated[int, typer.Option(help="Processes; by default as many as there are processors.", min=1)] = os.cpu_count() or 1,
+    cluster: Annotated[str, typer.Option(help="Address of a Dask scheduler, such as tcp://10.0.0.5:8786: work is done there.")] = "",
     page: Annotated[Path | None, typer.Option(help="Write the page here, too, its figures in a folder beside it.")] = None,
     study: Annotated[
         Study,
@@ -62,11 +64,11 @@ def reproduce(
     """
     if study is not Study.PAPER:
         other = RealLifeStudy(out, size, Data(study.value))
-        _real_life(other, jobs, page, f"consilience reproduce --study {study.value} --size {size.value}")
+        _real_life(other, cluster or jobs, page, f"consilience reproduce --study {study.value} --size {size.value}")
         return
     need_matplotlib()  # before half an hour of work, not after
     console = Terminal()
-    results: Results = _with_bar(Experiment(out, size).run, out, jobs)
+    results: Results = _with_bar(Experiment(out, size).run, out, cluster or jobs)
     command = f"consilience reproduce --size {size.value}"
     written = write_report(results, out, command)
     if page is not None:
@@ -88,7 +90,7 @@ def reproduce(
     raise typer.Exit(0 if size is Size.SMOKE or all(check.holds for check in checks) else 3)
 
 
-def _real_life(study: RealLifeStudy, jobs: int, page: Path | None, command: str) -> None:
+def _real_life(study: RealLifeStudy, jobs: Jobs, page: Path | None, command: str) -> None:
     """A study of other tests: its table on the screen, its page in the folder."""
     records = _with_bar(study.run, study.folder, jobs)
     written = [study.folder / f"{study.data.value}.md", *([page] if page else [])]
@@ -110,7 +112,7 @@ def _real_life(study: RealLifeStudy, jobs: int, page: Path | None, command: str)
 T = TypeVar("T")
 
 
-def _with_bar(run: Callable[[int, Callable[[int, int], None]], T], folder: Path, jobs: int) -> T:
+def _with_bar(run: Callable[[Jobs, Callable[[int, int], None]], T], folder: Path, jobs: Jobs) -> T:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

@@ -31,6 +31,7 @@ from consilience.iod.solution import Ranked, solve_exact, solve_published
 from consilience.iod.stability import Plan, Stability, assess, resampling_test
 from consilience.iod.weighing import MOST_TESTS, to_weigh
 from consilience.options import check_whole
+from consilience.parallel import Jobs, check_jobs
 from consilience.settings import DEFAULTS, LOCAL, Engine, Part, Resolve, Settings, names_of, settings_of
 
 __all__ = ["MOST_TESTS", "TESTING", "Engine", "Resolve", "Stage", "ask_tests", "discover", "discover_arguments", "knowledge_of"]
@@ -55,7 +56,7 @@ def discover(
     time_limit: float | None = DEFAULTS.time_limit,
     variant: str = DEFAULTS.variant.value,
     bootstrap: int = LOCAL.bootstrap,
-    jobs: int = LOCAL.jobs,
+    jobs: Jobs = LOCAL.jobs,
     progress: Stage | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Discovery:
@@ -91,8 +92,8 @@ def discover(
     bootstrap : int
         Repeat the search in so many resampled copies of the data, all in the same rounds: ``found.stability`` then says how sure each edge,
         mark and decision is. A hundred is a good number; 0 for none. Needs sites that can resample: a :class:`~consilience.Server`.
-    jobs : int
-        With ``engine="iod"``: processes that validate candidates.
+    jobs : int or str
+        With ``engine="iod"``: processes that validate candidates, or the address of a Dask scheduler whose workers do.
     progress : callable, optional
         Told, in words, what is being done. An exception that it raises cancels the discovery.
     stop : callable, optional
@@ -122,7 +123,7 @@ def discover(
     A o-> C, B o-> C, C --> D
     A <-> C, A <-> D, B o-> C, C --> D
     """
-    test = _as_test(test)
+    test, jobs = _as_test(test), check_jobs(jobs)
     chosen = settings_of(
         alpha=alpha,
         engine=engine,

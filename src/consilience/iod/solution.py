@@ -27,6 +27,7 @@ from consilience.iod.solver.encoding import encode_strict
 from consilience.iod.solver.listing import Listing, graph_of, list_classes
 from consilience.iod.solver.program import Program
 from consilience.iod.summary import ALL, NO, SOME, UNKNOWN, Summary
+from consilience.parallel import Jobs
 from consilience.settings.choices import Resolve
 
 __all__ = ["Ranked", "Solution", "solve_exact", "solve_published"]
@@ -190,7 +191,7 @@ def _explained(problem: SearchProblem, clock: Clock) -> tuple[Decision, ...]:
 
 
 def solve_published(
-    problem: SearchProblem, names: tuple[str, ...], clock: Clock, limit: int | None, variant: Variant, jobs: int
+    problem: SearchProblem, names: tuple[str, ...], clock: Clock, limit: int | None, variant: Variant, jobs: Jobs
 ) -> Solution:
     """By the published algorithm; of its graphs, those with a member that obeys the background knowledge are kept."""
 

@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from joblib import Parallel, delayed
-
-from consilience.options import check_number
+from consilience.parallel import Jobs, check_jobs, spread
 from consilience.reproduction.design import ALPHA, SEED, Run, study_graphs
 from consilience.reproduction.record_folder import RecordFolder, claim_folder, code_digest
 from consilience.reproduction.runs import Record, do_run
@@ -43,9 +41,9 @@ class Experiment:
         self._records: RecordFolder[Record] = RecordFolder(folder / "runs", Record)
         self._cases: RecordFolder[VariantCase] = RecordFolder(folder / "variants", VariantCase)
 
-    def run(self, jobs: int = LOCAL.jobs, progress: Progress | None = None) -> Results:
-        """Compute what is missing over ``jobs`` processes; all results."""
-        check_number("jobs", jobs, least=1)
+    def run(self, jobs: Jobs = LOCAL.jobs, progress: Progress | None = None) -> Results:
+        """Compute what is missing over ``jobs`` processes, or on the cluster of a Dask scheduler; all results."""
+        check_jobs(jobs)
         claim_folder(self.folder, {"alpha": ALPHA, "code": code_digest(), "seed": SEED})
         tell = progress or (lambda _done, _all: None)
         todo = [run for run in self.plan.runs() if self._records.read(run.key) is None]
@@ -58,18 +56,15 @@ class Experiment:
             tell(done, total)
         return self.results()
 
-    def _work(self, todo: list[Run], cases: list[int], jobs: int) -> Iterator[None]:
-        if jobs == 1:
-            for run in todo:
-                _keep_run(run, self.plan.graphs, self._records)
-                yield
-            for number in cases:
-                _keep_case(number, self.plan.cases, self._cases)
-                yield
-            return
-        tasks = [delayed(_keep_run)(run, self.plan.graphs, self._records) for run in todo]
-        tasks += [delayed(_keep_case)(number, self.plan.cases, self._cases) for number in cases]
-        yield from Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks)
+    def _work(self, todo: list[Run], cases: list[int], jobs: Jobs) -> Iterator[None]:
+        """Runs first, then cases; what comes back is written here, since a worker may have another disk."""
+        tasks = [*((run, self.plan.graphs) for run in todo), *((number, self.plan.cases) for number in cases)]
+        for place, found in spread(_do, tasks, jobs):
+            if isinstance(found, Record):
+                self._records.write(todo[place].key, found)
+            else:
+                self._cases.write(case_key(cases[place - len(todo)]), found)
+            yield
 
     def results(self) -> Results:
         """What is on disk, in the order of the plan."""
@@ -78,9 +73,6 @@ class Experiment:
         return Results(self.plan, tuple(r for r in records if r is not None), tuple(c for c in cases if c is not None))
 
 
-def _keep_run(run: Run, graphs: int, records: RecordFolder[Record]) -> None:
-    records.write(run.key, do_run(run, study_graphs(graphs)[run.graph]))
-
-
-def _keep_case(number: int, cases: int, records: RecordFolder[VariantCase]) -> None:
-    records.write(case_key(number), do_case(number, cases))
+def _do(task: Run | int, of: int) -> Record | VariantCase:
+    """A run of so many graphs, or a case of so many."""
+    return do_case(task, of) if isinstance(task, int) else do_run(task, study_graphs(of)[task.graph])

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
-from joblib import Parallel, delayed
 
-from consilience.options import check_number
+from consilience.parallel import Jobs, check_jobs, spread
 from consilience.reproduction.design import ALPHA, SEED, Run, StudyGraph, study_graphs
 from consilience.reproduction.record_folder import RecordFolder, claim_folder, code_digest
 from consilience.reproduction.runs import best_shd, find_pags, reference_pags
@@ -113,29 +112,22 @@ class RealLifeStudy:
         self.folder, self.data = folder, data
         self._records: RecordFolder[RealLifeRecord] = RecordFolder(folder / "runs", RealLifeRecord)
 
-    def run(self, jobs: int = LOCAL.jobs, progress: Callable[[int, int], None] | None = None) -> list[RealLifeRecord]:
-        """Compute what is missing over ``jobs`` processes; all records."""
-        check_number("jobs", jobs, least=1)
+    def run(self, jobs: Jobs = LOCAL.jobs, progress: Callable[[int, int], None] | None = None) -> list[RealLifeRecord]:
+        """Compute what is missing over ``jobs`` processes, or on the cluster of a Dask scheduler; all records."""
+        check_jobs(jobs)
         claim_folder(self.folder, {"alpha": ALPHA, "code": code_digest(None, "real_life"), "seed": SEED, "study": self.data.value})
         todo, total = [run for run in self.plan.runs() if self._records.read(run.key) is None], len(self.plan.runs())
-        for done, _ in enumerate(self._work(todo, jobs), start=total - len(todo) + 1):
+        tasks = [(run, self.plan.graphs, self.data) for run in todo]
+        for done, (place, record) in enumerate(spread(_do, tasks, jobs), start=total - len(todo) + 1):
+            self._records.write(todo[place].key, record)
             if progress is not None:
                 progress(done, total)
         found = (self._records.read(run.key) for run in self.plan.runs())
         return [record for record in found if record is not None]
 
-    def _work(self, todo: list[Run], jobs: int) -> Iterator[None]:
-        if jobs == 1:
-            for run in todo:
-                _keep(run, self.plan.graphs, self.data, self._records)
-                yield
-            return
-        tasks = (delayed(_keep)(run, self.plan.graphs, self.data, self._records) for run in todo)
-        yield from Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks)
 
-
-def _keep(run: Run, graphs: int, data: Data, records: RecordFolder[RealLifeRecord]) -> None:
-    records.write(run.key, do_real_life(run, study_graphs(graphs)[run.graph], data=data))
+def _do(run: Run, graphs: int, data: Data) -> RealLifeRecord:
+    return do_real_life(run, study_graphs(graphs)[run.graph], data=data)
 
 
 def summarise(records: Sequence[RealLifeRecord], graphs: int) -> list[tuple[str, ...]]:

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from joblib import Parallel, delayed
 
 from consilience.citest.question import Question
 from consilience.data.kinds import Kind, Variable, as_kind
@@ -23,6 +22,7 @@ from consilience.data.schema import Schema
 from consilience.errors import OptionError
 from consilience.graph import DAG
 from consilience.options import check_number, check_option
+from consilience.parallel import Jobs, gathered
 from consilience.settings import DEFAULTS, LOCAL
 from consilience.simulate.methods import ComparedMethod, run_methods
 from consilience.simulate.plotting import COLOURS, LINES, save_svg
@@ -165,7 +165,7 @@ def power(
     site_shift: float = 0.5,
     replications: int = 200,
     seed: int = 1,
-    jobs: int = LOCAL.jobs,
+    jobs: Jobs = LOCAL.jobs,
 ) -> Power:
     """How often X ⫫ Y | Z is rejected when X has an effect on Y: power by simulation.
 
@@ -196,8 +196,8 @@ def power(
         Studies simulated for every number of sites and rows.
     seed : int, default 1
         The same seed gives the same numbers, however many ``jobs``.
-    jobs : int, default 1
-        Processes to use.
+    jobs : int or str, default 1
+        Processes to use, or the address of a Dask scheduler.
 
     Returns
     -------
@@ -225,7 +225,7 @@ def power(
     )
     tasks = [(k, n, r) for (k, n), r in product(product(counts, sizes), range(replications))]
     level = math.log(_share("alpha", alpha))
-    rejected = Parallel(n_jobs=jobs, batch_size=16)(delayed(_rejects)(setting, k, n, chosen, level, (seed, k, n, r)) for k, n, r in tasks)
+    rejected = gathered(_rejects, [(setting, k, n, chosen, level, (seed, k, n, r)) for k, n, r in tasks], jobs, batch=16)
     hits = {(m, k, n): 0 for m in chosen for k in counts for n in sizes}
     for (k, n, _), found in zip(tasks, rejected, strict=True):
         for method in chosen:

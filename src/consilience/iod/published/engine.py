@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -14,6 +15,7 @@ from consilience.iod.local import Local
 from consilience.iod.published.candidates import Pause, close, orientations, skeletons
 from consilience.iod.published.union import Variant, removable_edges, unite
 from consilience.iod.validate import is_solution
+from consilience.parallel import Jobs, on_cluster
 
 __all__ = ["Solutions", "enumerate_pags"]
 
@@ -36,7 +38,7 @@ class Solutions:
 
 
 def enumerate_pags(
-    n: int, locals_: Sequence[Local], variant: Variant, jobs: int, report: Report, seconds: float | None = None
+    n: int, locals_: Sequence[Local], variant: Variant, jobs: Jobs, report: Report, seconds: float | None = None
 ) -> Solutions:
     """All PAGs over n nodes that agree with every data set. ``report`` is told (candidates, solutions) as they grow; False ends it.
 
@@ -122,17 +124,26 @@ def _key(marks: MarkSets) -> Key:
     return (*marks.circle, *marks.arrow, *marks.tail)
 
 
-def _in_processes(seen: Seen, every: Iterator[MarkSets], problem: Problem, jobs: int, look: Pause, seconds: float | None) -> None:
-    """The same in several processes, each of which takes some skeletons at a time. None of them is left, whatever happens."""
+@contextmanager
+def _processes(jobs: int) -> Iterator[tuple[Executor, int]]:
+    """Processes of this machine, none of which is left, whatever happens."""
     from joblib.externals.loky import ProcessPoolExecutor  # noqa: PLC0415  only where several processes are asked for
 
-    end = None if seconds is None else time.monotonic() + seconds
     pool = ProcessPoolExecutor(jobs)
+    try:
+        yield pool, jobs
+    finally:
+        pool.shutdown(wait=True, kill_workers=True)
+
+
+def _in_processes(seen: Seen, every: Iterator[MarkSets], problem: Problem, jobs: Jobs, look: Pause, seconds: float | None) -> None:
+    """The same in several processes, here or on a cluster, each of which takes some skeletons at a time."""
+    end = None if seconds is None else time.monotonic() + seconds
     waiting: set[Future[tuple[Seen, bool]]] = set()
     in_time = True
-    try:
+    with on_cluster(jobs) if isinstance(jobs, str) else _processes(jobs) as (pool, width):
         while True:
-            while len(waiting) < 2 * jobs and (task := list(islice(every, CHUNK))):
+            while len(waiting) < 2 * width and (task := list(islice(every, CHUNK))):
                 left = None if end is None else max(0.0, end - time.monotonic())
                 waiting.add(pool.submit(_part, task, problem, left))
             if not waiting:
@@ -143,8 +154,6 @@ def _in_processes(seen: Seen, every: Iterator[MarkSets], problem: Problem, jobs:
                 seen.add(part)
                 in_time &= whole
             look()
-    finally:
-        pool.shutdown(wait=True, kill_workers=True)
     if not in_time:
         raise TimeIsUp
 

@@ -32,12 +32,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from consilience import errors, simulate
-    from consilience.citest import CIResult, CITest, Direction, Question, Size
+    from consilience.citest import CIResult, CITest, Contrast, Direction, Estimate, Question, Size
     from consilience.data import Kind, Schema, Variable
     from consilience.errors import DoubtfulDataWarning
     from consilience.federation import Client, Server, fisher, pooled
     from consilience.graph import DAG, MAG, PAG, Oracle, normalised_shd, shd
-    from consilience.iod import Check, Decision, Discovery, Knowledge, Summary, check, discover
+    from consilience.iod import Check, Decision, Discovery, Effects, Knowledge, Summary, check, discover
 
 __version__ = "0.1.0"
 
@@ -49,10 +49,13 @@ __all__ = [
     "CITest",
     "Check",
     "Client",
+    "Contrast",
     "Decision",
     "Direction",
     "Discovery",
     "DoubtfulDataWarning",
+    "Effects",
+    "Estimate",
     "Kind",
     "Knowledge",
     "Oracle",
@@ -75,12 +78,12 @@ __all__ = [
 
 # Rooms are loaded when a name of theirs is first used: a page or a command that needs little of the package does not wait for all of it.
 _ROOMS = {
-    "citest": ("CIResult", "CITest", "Direction", "Question", "Size"),
+    "citest": ("CIResult", "CITest", "Contrast", "Direction", "Estimate", "Question", "Size"),
     "data": ("Kind", "Schema", "Variable"),
     "errors": ("DoubtfulDataWarning",),
     "federation": ("Client", "Server", "fisher", "pooled"),
     "graph": ("DAG", "MAG", "PAG", "Oracle", "normalised_shd", "shd"),
-    "iod": ("Check", "Decision", "Discovery", "Knowledge", "Summary", "check", "discover"),
+    "iod": ("Check", "Decision", "Discovery", "Effects", "Knowledge", "Summary", "check", "discover"),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 

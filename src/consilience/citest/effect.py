@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-__all__ = ["Change", "Contrast", "Estimate", "Variance"]
+__all__ = ["Change", "Contrast", "Estimate", "Variance", "contrast_schema"]
 
 
 class Change(StrEnum):
@@ -208,7 +208,7 @@ class Estimate:
         """
         about = {"x": self.x, "y": self.y, "given": list(self.given)}
         rests_on = {"n": self.n, "contributors": self.contributors, "variance": self.variance}
-        return pl.DataFrame([about | asdict(c) | rests_on for c in self.contrasts], schema=FRAME)
+        return pl.DataFrame([about | asdict(c) | rests_on for c in self.contrasts], schema=contrast_schema())
 
     def in_words(self) -> str:
         """The estimate as a sentence without its full stop.
@@ -230,22 +230,17 @@ class Estimate:
         return self.in_words()
 
 
-FRAME: dict[str, Any] = {
-    "x": pl.String,
-    "y": pl.String,
-    "given": pl.List(pl.String),
-    "measure": pl.String,
-    "estimate": pl.Float64,
-    "se": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "level": pl.String,
-    "reference": pl.String,
-    "outcome": pl.String,
-    "value": pl.Float64,
-    "value_reference": pl.Float64,
-    "n": pl.Int64,
-    "contributors": pl.Int64,
-    "variance": pl.String,
-}
-"""The columns of a table of contrasts, the same where there are none."""
+def contrast_schema() -> dict[str, Any]:
+    """The columns of a table of contrasts, the same where there are none.
+
+    >>> list(contrast_schema())[:5]
+    ['x', 'y', 'given', 'measure', 'estimate']
+    """
+    texts, numbers = ("level", "reference", "outcome"), ("value", "value_reference")
+    return (
+        {"x": pl.String, "y": pl.String, "given": pl.List(pl.String), "measure": pl.String}
+        | dict.fromkeys(("estimate", "se", "low", "high"), pl.Float64)
+        | dict.fromkeys(texts, pl.String)
+        | dict.fromkeys(numbers, pl.Float64)
+        | {"n": pl.Int64, "contributors": pl.Int64, "variance": pl.String}
+    )

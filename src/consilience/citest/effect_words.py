@@ -50,7 +50,7 @@ def change_in_words(contrast: Contrast, unit: str = "") -> str:
     if measure is Change.RATE:
         return f"× {_shown(contrast.estimate)}"
     text = f"{_points(contrast.estimate)} percentage points" if measure is Change.RISK else _shown(contrast.estimate)
-    plus = "" if text.startswith(("−", "0 ")) or text == "0" else "+"
+    plus = "+" if contrast.estimate > 0 and any(digit in "123456789" for digit in text) else ""
     return f"{plus}{text}{f' {unit}' if unit and measure is Change.MEAN else ''}"
 
 

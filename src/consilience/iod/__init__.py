@@ -20,6 +20,8 @@ module                what it does
 ``solution``          a problem solved by either engine, ranked and summarised
 ``discover``          the function for users
 ``discovery``         its result
+``effects``           what the listed graphs say of the effect of one variable on another; ``effects_words`` in sentences
+``estimating``        which adjustment sets are used for that, and whom to ask for estimates
 ``report/``           the result as a page
 ``check/``            whether data are ready for it, before anything runs
 ====================  ==================================================================
@@ -30,8 +32,9 @@ The engines know the problem, the solver and the clock below them, not each othe
 from consilience.iod.check import Check, check
 from consilience.iod.discover import discover
 from consilience.iod.discovery import Discovery
+from consilience.iod.effects import Effects
 from consilience.iod.evidence import Decision
 from consilience.iod.knowledge import Knowledge
 from consilience.iod.summary import Summary
 
-__all__ = ["Check", "Decision", "Discovery", "Knowledge", "Summary", "check", "discover"]
+__all__ = ["Check", "Decision", "Discovery", "Effects", "Knowledge", "Summary", "check", "discover"]

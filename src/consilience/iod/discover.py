@@ -185,6 +185,7 @@ def discover(
         stopped=stop is not None and stop(),
         stability=stability,
         _contradicted=tuple(one.contradicted for one in ranked),
+        _test=test,
     )
     return conditioned(found)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import EllipsisType
 from typing import Any, overload
@@ -13,6 +13,7 @@ import polars as pl
 from consilience.citest.diagnostics import Diagnosis
 from consilience.citest.interface import CITest
 from consilience.graph.graphs import PAG
+from consilience.iod.effects import Effects
 from consilience.iod.evidence import Decision
 from consilience.iod.headline import headline
 from consilience.iod.knowledge import Knowledge
@@ -79,6 +80,8 @@ class Discovery:
         True if the search was asked to stop before its time.
     stability : Stability or None
         How sure each edge, mark and decision is, by resampling; None unless ``bootstrap`` was asked for.
+    effects : tuple of Effects
+        What was asked for beforehand; :meth:`effect` has any other.
     missing : polars.DataFrame
         Of a result that :meth:`redecide` made: the questions that it needs and nobody had asked. They count as unknown.
 
@@ -113,7 +116,9 @@ class Discovery:
     stopped: bool = False
     missing: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=question_schema()))
     stability: Stability | None = None
+    effects: tuple[Effects, ...] = ()
     _contradicted: tuple[tuple[Decision, ...], ...] = field(default=(), repr=False)
+    _test: Any = field(default=None, repr=False)
 
     @classmethod
     def from_dict(cls, told: Mapping[str, Any]) -> Discovery:
@@ -256,7 +261,47 @@ class Discovery:
         """
         from consilience.iod.redecide import Record, redecide  # noqa: PLC0415  it searches again, and a search makes discoveries
 
-        return redecide(Record.of(self), alpha=alpha, knowledge=knowledge, resolve=resolve, ask=ask, progress=progress, stop=stop, **others)
+        again = redecide(
+            Record.of(self), alpha=alpha, knowledge=knowledge, resolve=resolve, ask=ask, progress=progress, stop=stop, **others
+        )
+        return replace(again, _test=self._test if ask is None else ask)
+
+    def effect(self, x: str, y: str) -> Effects:
+        """What the listed graphs say of the total effect of x on y, with estimates where they identify it.
+
+        Graph by graph: an adjustment set that some data set measures (of several, that over most rows, then with the shortest interval);
+        zero, where x is no possible cause of y; or why there is no telling. Estimates are asked of the sites, where the test that found
+        the graphs can ask them. With every test method effects are adjusted by regression; Fisher's tells no sums to do so.
+
+        Parameters
+        ----------
+        x, y : str
+            What is set, and what is looked at.
+
+        Returns
+        -------
+        Effects
+
+        Raises
+        ------
+        QuestionError
+            If a variable does not exist, or both are the same.
+        StudyError
+            If an estimate is needed and there are no sites to ask, or they tell p-values only.
+
+        Examples
+        --------
+        >>> import consilience as cs
+        >>> found = cs.discover(cs.Oracle(cs.PAG.parse("A o-> C, B o-> C, C --> D"), datasets=["ABCD"]))
+        >>> print(found.effect("D", "A"))
+        The effect of D on A: in the only graph it is zero, since D is no possible cause of A.
+        """
+        from consilience.iod.estimating import estimate_effects, pairs_of  # noqa: PLC0415  only who asks for effects pays for it
+
+        variables = sorted({name for held in self.datasets for name in held})
+        (pair,) = pairs_of([(x, y)], variables)
+        kept = next((one for one in self.effects if (one.x, one.y) == pair), None)
+        return estimate_effects(self, [pair], self._test)[0] if kept is None else kept
 
     @overload
     def to_html(self, path: None = None) -> str: ...
@@ -318,6 +363,7 @@ class Discovery:
             **self.settings,
             "knowledge": None if self.knowledge is None else self.knowledge.to_dict(),
             "candidates": self.candidates,
+            "effects": [one.to_dict() for one in self.effects],
             "tests": self.tests.to_dicts(),
             "missing": self.missing.to_dicts(),
             "disclosed": None if self.disclosed is None else self.disclosed.to_dicts(),

@@ -10,6 +10,7 @@ import polars as pl
 from consilience.errors import ConsilienceError, OptionError
 from consilience.graph.graphs import PAG
 from consilience.iod.discovery import Discovery, question_schema
+from consilience.iod.effects import Effects
 from consilience.iod.evidence import Decision, Source
 from consilience.iod.headline import conditioned
 from consilience.iod.redecide import Record
@@ -24,7 +25,8 @@ __all__ = ["discovery_of"]
 def discovery_of(told: Mapping[str, Any]) -> Discovery:
     """The discovery that :meth:`Discovery.to_dict` wrote, here or on a study server; what else a server wrote beside it is left.
 
-    Results of before say nothing of what each graph contradicts; they are read as if none contradicted anything.
+    Results of before say nothing of what each graph contradicts; they are read as if none contradicted anything, and
+    as if no effects had been asked for.
 
     >>> import consilience as cs
     >>> found = cs.discover(cs.Oracle(cs.PAG.parse("A o-> C, B o-> C, C --> D"), datasets=["ABC", "BCD"]))
@@ -59,6 +61,7 @@ def discovery_of(told: Mapping[str, Any]) -> Discovery:
             stopped=bool(told["stopped"]),
             stability=Stability.from_dict(told["stability"]) if told.get("stability") is not None else None,
             missing=pl.DataFrame(told["missing"], schema=question_schema()),
+            effects=tuple(Effects.from_dict(one) for one in told.get("effects", ())),
             _contradicted=tuple(tuple(decisions[place] for place in places) for places in given_up["by"]),
         )
         return conditioned(found)

@@ -10,6 +10,7 @@ module                part of the page
 ``pairs``             two variables, joined or not: what is said of them, and by which tests
 ``reasons``           why a mark is certain
 ``legends``           what the lines of a drawing say
+``effects``           effects over the listed graphs
 ``linear``            whether linear models hold
 ``sections``          the other sections
 ``reading``           how to read the page

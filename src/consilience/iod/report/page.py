@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from consilience.graph.drawing.shapes import STYLE
 from consilience.graph.drawing.svg import Positions
 from consilience.iod.report import sections
+from consilience.iod.report.effects import effects_section
 from consilience.iod.report.graphs import common_positions, graph_list, local_graphs, summary_section
 from consilience.iod.report.html import Html, el, join, listed
 from consilience.iod.report.linear import linear_models
@@ -105,6 +106,8 @@ def _sections(found: Discovery, positions: Positions) -> list[Section]:
         Section("local", "Each data set alone", local_graphs(found, positions)),
         Section("conflicts", "Conflicts and what was overruled", sections.conflicts(found)),
     ]
+    if found.effects:
+        parts.append(Section("effects", "Effects", effects_section(found)))
     if found.knowledge is not None:
         parts.append(Section("knowledge", "Background knowledge", sections.knowledge(found)))
     return [

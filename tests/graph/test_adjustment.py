@@ -101,7 +101,7 @@ def test_several_minimal_sets_of_several_sizes() -> None:
     every = adjustment_sets(dag, "X", "Y", minimal=False)
     assert every.sets == (("C",), ("A", "B"), ("A", "C"), ("B", "C"), ("A", "B", "C"))
     assert every.complete
-    fewer = adjustment_sets(dag, "X", "Y", minimal=False, limit=2)
+    fewer = adjustment_sets(dag, "X", "Y", minimal=False, most=2)
     assert (len(fewer.sets), fewer.complete) == (2, False)
 
 
@@ -159,8 +159,8 @@ def test_questions_that_have_no_meaning() -> None:
         adjustment_sets(pag, "X", "Y", among=["X", "Y", "Z"])
     with pytest.raises(ConditioningError, match="take them out"):
         is_adjustment_set(pag, "X", "Y", ["A", "Y"])
-    with pytest.raises(OptionError, match="limit"):
-        adjustment_sets(pag, "X", "Y", limit=0)
+    with pytest.raises(OptionError, match="most"):
+        adjustment_sets(pag, "X", "Y", most=0)
     with pytest.raises(OptionError, match="give one of the two"):
         adjustment_sets(pag, "X", "Y", among="XY", datasets=["XY"])
     with pytest.raises(InvalidPAGError):

@@ -94,7 +94,7 @@ def adjustment_sets(
     among: Iterable[str] | None = None,
     datasets: Iterable[Iterable[str]] | None = None,
     minimal: bool = True,
-    limit: int = 100,
+    most: int = 100,
 ) -> Adjustment:
     """The sets that adjust for the total effect of x on y in every graph of the class, or why there is none.
 
@@ -109,7 +109,7 @@ def adjustment_sets(
         In place of ``among``: the variables of each data set. Found are the sets that at least one of them has together with x and y.
     minimal : bool, default True
         Only sets of which no proper subset adjusts.
-    limit : int, default 100
+    most : int, default 100
         So many sets at most; ``complete`` says whether there are more.
 
     Returns
@@ -126,7 +126,7 @@ def adjustment_sets(
     InvalidPAGError
         If the PAG stands for no class.
     OptionError
-        If the limit is below 1, or both ``among`` and ``datasets`` are given.
+        If ``most`` is below 1, or both ``among`` and ``datasets`` are given.
 
     See Also
     --------
@@ -144,8 +144,8 @@ def adjustment_sets(
     >>> adjustment_sets(pag, "B", "Y").identification, str(adjustment_sets(pag, "B", "Y").edge)
     (<Identification.HIDDEN_CAUSE: 'hidden cause'>, 'B o-> Y')
     """
-    if limit < 1:
-        raise OptionError(f"limit must be at least 1; got {limit!r}.")
+    if most < 1:
+        raise OptionError(f"most must be at least 1; got {most!r}.")
     i, j = _pair(graph, x, y)
     held = _held(graph, among, datasets)
     theory = _theory(graph)
@@ -171,8 +171,8 @@ def adjustment_sets(
     def found_in(masks: Iterable[int], *, minimal: bool) -> tuple[tuple[tuple[str, ...], ...], bool]:
         search = minimal_separators if minimal else separators
         distinct = _distinct(separator for mask in masks for separator in search(marks, i, j, allowed & mask))
-        found = [_labels(graph, separator) for separator in islice(distinct, limit + 1)]
-        return tuple(sorted(found[:limit], key=lambda names: (len(names), names))), len(found) <= limit
+        found = [_labels(graph, separator) for separator in islice(distinct, most + 1)]
+        return tuple(sorted(found[:most], key=lambda names: (len(names), names))), len(found) <= most
 
     together = [mask for mask in held if not both & ~mask]
     sets, complete = found_in(together, minimal=minimal)

@@ -69,6 +69,16 @@ class Census:
         self._refusals = dict[frozenset[str], str]()  # each is asked for with every request
         self._holds = {site: frozenset(said.variables) for site, said in self.statements.items() if not self.sits_out(site)}
 
+    def without(self, site: bytes) -> Census:
+        """The census of the same study where a site is left out.
+
+        >>> schema = Schema({"A": "continuous"})
+        >>> said = {b"1": Statement(("A",), True, 10), b"2": Statement(("A",), True, 10)}
+        >>> sorted(Census(said, Terms(min_cell=5), schema).without(b"1").contributors("A"))
+        [b'2']
+        """
+        return Census({one: said for one, said in self.statements.items() if one != site}, self.terms, self.schema)
+
     def sits_out(self, site: bytes) -> bool:
         """True if the site contributes zeros to everything."""
         said = self.statements[site]

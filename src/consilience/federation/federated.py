@@ -24,7 +24,7 @@ from consilience.federation.exchange.fisher import fisher_batch
 from consilience.federation.exchange.residual import residual_batch
 from consilience.federation.exchange.sums import FitOptions, Sums
 from consilience.federation.exchange.together import Asking, Together, announced
-from consilience.federation.transport.base import Transport
+from consilience.federation.transport.base import Fingerprints, Transport
 from consilience.glm.kernel import Floats
 from consilience.protocol.replicates import Replicate
 from consilience.protocol.single import SingleRequest
@@ -95,6 +95,11 @@ class FederatedTest(CITest):
     def participants(self) -> tuple[str, ...]:
         """The names of the clients that (still) take part."""
         return self._transport.names
+
+    @property
+    def fingerprints(self) -> Fingerprints:
+        """The fingerprints of the clients that (still) take part, by name."""
+        return self._transport.fingerprints
 
     @property
     def census(self) -> Census | None:
@@ -259,7 +264,7 @@ class FederatedTest(CITest):
         options = replace(options, diagnostics=terms.method is Method.AUTO)
         self._take_census()
         exchange = EXCHANGES[terms.method]
-        lanes = Together(askings, lambda: Sums(self.schema, options, census=self._sums.census), exchange)
+        lanes = Together(askings, lambda census: Sums(self.schema, options, census=census), exchange, self._sums.census)
         told = dict[Replicate, T]()
         with one_thread():
             while True:

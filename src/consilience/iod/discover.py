@@ -30,7 +30,7 @@ from consilience.iod.skeleton import LocalSearch, search
 from consilience.iod.solution import Ranked, solve_exact, solve_published
 from consilience.iod.stability import Plan, Stability, assess, resampling_test
 from consilience.iod.weighing import MOST_TESTS, to_weigh
-from consilience.options import check_whole
+from consilience.options import check_flag, check_whole
 from consilience.parallel import Jobs, check_jobs
 from consilience.settings import DEFAULTS, LOCAL, Engine, Part, Resolve, Settings, names_of, settings_of
 
@@ -56,6 +56,7 @@ def discover(
     time_limit: float | None = DEFAULTS.time_limit,
     variant: str = DEFAULTS.variant.value,
     bootstrap: int = LOCAL.bootstrap,
+    leave_one_out: bool = LOCAL.leave_one_out,
     jobs: Jobs = LOCAL.jobs,
     progress: Stage | None = None,
     stop: Callable[[], bool] | None = None,
@@ -92,6 +93,9 @@ def discover(
     bootstrap : int
         Repeat the search in so many resampled copies of the data, all in the same rounds: ``found.stability`` then says how sure each edge,
         mark and decision is. A hundred is a good number; 0 for none. Needs sites that can resample: a :class:`~consilience.Server`.
+    leave_one_out : bool
+        Repeat the search without each of the sites: ``found.stability`` then says which edges hang on one site, and which site disagrees
+        with the others. Subtracted from the sums over all sites, those without one are that site's: not with ``isolation="strict"``.
     jobs : int or str
         With ``engine="iod"``: processes that validate candidates, or the address of a Dask scheduler whose workers do.
     progress : callable, optional
@@ -135,7 +139,7 @@ def discover(
         variant=variant,
     )
     check_whole("bootstrap", bootstrap, least=0)
-    resampled = resampling_test(test) if bootstrap else None
+    resampled = resampling_test(test) if bootstrap or check_flag("leave_one_out", leave_one_out) else None
     say = progress or (lambda _: None)
     if isinstance(test, CITest):  # a test of one's own may be any object that answers, and knows of no data
         test.check_use()
@@ -164,7 +168,7 @@ def discover(
     if resampled is not None:
         way = Resolve.STRICT if chosen.engine is Engine.IOD else chosen.resolve
         plan = Plan(names, datasets, chosen.alpha, max_given, selection_bias, way, rules)
-        stability = assess(resampled, plan, answers, [one.pag for one in ranked], bootstrap, say, stop)
+        stability = assess(resampled, plan, answers, [one.pag for one in ranked], bootstrap, say, stop, leave_one_out=leave_one_out)
     found = Discovery(
         pags=tuple(one.pag for one in ranked),
         scores=tuple(one.score for one in ranked),

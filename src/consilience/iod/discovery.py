@@ -79,7 +79,8 @@ class Discovery:
     stopped : bool
         True if the search was asked to stop before its time.
     stability : Stability or None
-        How sure each edge, mark and decision is, by resampling; None unless ``bootstrap`` was asked for.
+        How sure each edge, mark and decision is, by resampling and by leaving out sites; None unless ``bootstrap`` or ``leave_one_out``
+        was asked for.
     effects : tuple of Effects
         What was asked for beforehand; :meth:`effect` has any other.
     missing : polars.DataFrame

@@ -37,7 +37,7 @@ from consilience.protocol.history import Counted, Cut, History, Places, Points, 
 from consilience.protocol.replicates import Copies, Replicate
 from consilience.protocol.request import VariableSet
 from consilience.protocol.version import VERSION
-from consilience.settings.choices import Alternatives, Method
+from consilience.settings.choices import Alternatives, Isolation, Method
 from consilience.settings.terms import Terms
 
 __all__ = ["MOST_CELLS", "Guard"]
@@ -95,7 +95,7 @@ class Guard:
     def _enters(self, guard: Guard, replicate: Replicate) -> None:
         census, table = self.census, self.table if self._copies is None else self._copies.desk(replicate).table
         if census is not None and replicate.without:  # who is left out contributes to nothing
-            census = Census({s: said for s, said in census.statements.items() if s != replicate.without}, self.terms, census.schema)
+            census = census.without(replicate.without)
         guard.new_run(self.members, table, census)
 
     def replicates(self, asked: Sequence[Replicate]) -> None:
@@ -104,12 +104,22 @@ class Guard:
         if again:
             raise OutsideSchemaError(f"A replicate may stand once in a request; of {len(asked)}, {again} stand there again.")
         for replicate in asked:
-            if replicate.without:
-                raise WrongTermsError("The study has not agreed to leave out a site; got a request without one.")
-            if replicate.draw < 1:
-                raise OutsideSchemaError(f"Copies of a site's rows are numbered from 1; got {replicate.draw}.")
-            if self.terms.network:
-                raise WrongTermsError(f"The study has not agreed to resample rows; got a request for copy {replicate.draw}.")
+            self._leaves_out(replicate) if replicate.without else self._resamples(replicate)
+
+    def _leaves_out(self, replicate: Replicate) -> None:
+        """A sum without a site tells, with the sum over all, what that site's part is: only where sites have agreed to it."""
+        if self.terms.isolation is not Isolation.AGGREGATE:
+            raise DisclosureError('Sums without one of the sites would tell its part of sums, which isolation="strict" rules out.')
+        if self.terms.network:
+            raise WrongTermsError("The study has not agreed to leave out a site; got a request without one.")
+        if replicate.without not in self.members or replicate.draw:
+            raise OutsideSchemaError("A replicate leaves out one of the sites of the run, and takes the others' rows as they are.")
+
+    def _resamples(self, replicate: Replicate) -> None:
+        if replicate.draw < 1:
+            raise OutsideSchemaError(f"Copies of a site's rows are numbered from 1; got {replicate.draw}.")
+        if self.terms.network:
+            raise WrongTermsError(f"The study has not agreed to resample rows; got a request for copy {replicate.draw}.")
 
     def is_current(self, version: int) -> None:
         """Messages of this version of the protocol only."""

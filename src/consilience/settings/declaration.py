@@ -158,6 +158,7 @@ class ProgramOptions(msgspec.Struct, frozen=True, kw_only=True):
     masking: Annotated[bool, About("Mask the sums; without masks is for measurements only.", Part.TESTS)] = True
     jobs: Annotated[int, About("With engine iod: processes that validate candidates.", Part.GRAPHS, ge=1)] = 1
     bootstrap: Annotated[int, About("Resampled copies of the data in which the search is repeated; 0 for none.", Part.GRAPHS, ge=0)] = 0
+    leave_one_out: Annotated[bool, About("Repeat the search without each of the sites.", Part.GRAPHS)] = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,11 +88,17 @@ class _Lane(Generic[T]):
         return []
 
 
+def _of(census: Census | None, replicate: Replicate) -> Census | None:
+    return census if census is None or not replicate.without else census.without(replicate.without)
+
+
 class Together(Generic[T]):
     """Searches by replicate, driven in lockstep: :meth:`request` is what all of them ask next, :meth:`tell` takes its sum."""
 
-    def __init__(self, askings: Mapping[Replicate, Asking[T]], sums: Callable[[], Sums], start: Start) -> None:
-        self._lanes = [_Lane(replicate, asking, sums(), start) for replicate, asking in askings.items()]
+    def __init__(
+        self, askings: Mapping[Replicate, Asking[T]], sums: Callable[[Census | None], Sums], start: Start, census: Census | None
+    ) -> None:
+        self._lanes = [_Lane(one, asking, sums(_of(census, one)), start) for one, asking in askings.items()]
 
     @property
     def found(self) -> dict[Replicate, T]:
@@ -115,7 +121,7 @@ class Together(Generic[T]):
         for lane in self._lanes:
             if not lane.found:
                 sums = lane.sums.without_a_site()
-                sums.census = census
+                sums.census = _of(census, lane.replicate)
                 lane.restart(sums)
 
     def _open(self) -> list[_Lane[T]]:

@@ -7,14 +7,17 @@ transport returns sums. Every transport passes the suite in ``tests/federation/t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from consilience.glm.kernel import Floats
 from consilience.protocol.catalogue import AnyRequest
 from consilience.protocol.messages import Announced
 
-__all__ = ["Stated", "Transport"]
+__all__ = ["Fingerprints", "Stated", "Transport"]
+
+
+Fingerprints = Mapping[str, bytes]
 
 
 class Stated(NamedTuple):
@@ -113,3 +116,8 @@ class Transport(ABC):
     @abstractmethod
     def names(self) -> tuple[str, ...]:
         """The sites that take part, in an order that does not change within a run."""
+
+    @property
+    def fingerprints(self) -> Fingerprints:
+        """The fingerprints of those sites, by name: how requests name a site. None from a transport whose sites have no identities."""
+        return {}

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from consilience.federation.errors import ClientGoneError, JournalError
-from consilience.federation.transport.base import Stated, Transport
+from consilience.federation.transport.base import Fingerprints, Stated, Transport
 from consilience.glm.kernel import Floats
 from consilience.protocol import framing
 from consilience.protocol.catalogue import AnyRequest
@@ -89,6 +89,11 @@ class Journalled(Transport):
     def names(self) -> tuple[str, ...]:
         """The sites that take part."""
         return self._inner.names
+
+    @property
+    def fingerprints(self) -> Fingerprints:
+        """Their fingerprints, by name."""
+        return self._inner.fingerprints
 
     @property
     def rounds(self) -> int:  # type: ignore[override]

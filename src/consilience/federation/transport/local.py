@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from consilience.federation.site.half import SiteHalf
-from consilience.federation.transport.base import Stated, Transport
+from consilience.federation.transport.base import Fingerprints, Stated, Transport
 from consilience.glm.kernel import Floats
 from consilience.protocol import framing
 from consilience.protocol.catalogue import AnyRequest
@@ -32,6 +32,11 @@ class LocalTransport(Transport):
     def names(self) -> tuple[str, ...]:
         """The sites that take part."""
         return tuple(site.name for site in self._sites)
+
+    @property
+    def fingerprints(self) -> Fingerprints:
+        """Their fingerprints, by name."""
+        return {site.name: site.fingerprint for site in self._sites}
 
     def drop(self, client: str) -> None:
         """Go on without a site, under fresh keys."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from consilience.data.schema import Schema
 from consilience.errors import OptionError, ProtocolError
 from consilience.federation.errors import ClientGoneError
-from consilience.federation.transport.base import Stated, Transport
+from consilience.federation.transport.base import Fingerprints, Stated, Transport
 from consilience.glm.kernel import Floats
 from consilience.protocol import framing
 from consilience.protocol.catalogue import AnyRequest
@@ -113,6 +113,11 @@ class RemoteTransport(Transport):
     def names(self) -> tuple[str, ...]:
         """The sites that take part, by name."""
         return tuple(self._members)
+
+    @property
+    def fingerprints(self) -> Fingerprints:
+        """Their fingerprints, by name."""
+        return dict(self._members)
 
     def drop(self, client: str) -> None:
         """Go on without a site, under fresh keys."""

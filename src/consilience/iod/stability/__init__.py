@@ -7,6 +7,7 @@ module            what it does
 ``running``       many replicates in the same rounds, with progress; what is finished stays
 ``words``         the same in sentences
 ``counting``      shares of edges, marks and decisions over replicates; the consensus graph
+``influence``     how much hangs on one site
 ``result``        :class:`Stability`, what ``found.stability`` is
 ================  =========================================================================================
 

@@ -14,7 +14,7 @@ from consilience.graph.graphs import PAG
 from consilience.iod.answers import Answers
 from consilience.iod.stability.replicate import Graphs
 
-__all__ = ["QUANTILES", "consensus", "edge_frame", "edge_schema", "mean_shares", "test_frame", "test_schema"]
+__all__ = ["QUANTILES", "consensus", "edge_frame", "edge_schema", "edges_without_schema", "mean_shares", "test_frame", "test_schema"]
 
 Shares = NDArray[np.float64]
 MARKS = {"circle": 1, "arrow": 2, "tail": 3}
@@ -40,6 +40,15 @@ def test_schema() -> dict[str, Any]:
     """
     names = {"x": pl.String, "y": pl.String, "given": pl.List(pl.String), "p_value": pl.Float64, "dependent": pl.Boolean}
     return {**names, "answered": pl.Int64, **dict.fromkeys(QUANTILES, pl.Float64), "significant": pl.Float64, "same": pl.Float64}
+
+
+def edges_without_schema() -> dict[str, Any]:
+    """The columns of the table of edges without a site.
+
+    >>> list(edges_without_schema())
+    ['site', 'x', 'y', 'share', 'plain']
+    """
+    return {"site": pl.String, "x": pl.String, "y": pl.String, "share": pl.Float64, "plain": pl.Float64}
 
 
 def mean_shares(lists: Sequence[Graphs], n: int) -> Shares:

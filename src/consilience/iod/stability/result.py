@@ -9,17 +9,21 @@ from typing import Any
 import polars as pl
 
 from consilience.graph.graphs import PAG
-from consilience.iod.stability.counting import edge_schema, test_schema
+from consilience.iod.stability.counting import edge_schema, edges_without_schema, test_schema
+from consilience.iod.stability.influence import site_schema, suspect, without_schema
 from consilience.iod.stability.words import said
 
 __all__ = ["Stability"]
 
 
+_BY_SITE = {"sites": site_schema, "without": without_schema, "edges_without": edges_without_schema}
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Stability:
-    """How sure a discovery is: the same search in resampled data, many times.
+    """How sure a discovery is: the same search in resampled data, many times, and without each of the sites.
 
-    What ``found.stability`` is where ``discover(..., bootstrap=B)`` was asked for.
+    What ``found.stability`` is where ``discover(..., bootstrap=B)`` or ``leave_one_out=True`` was asked for.
 
     Attributes
     ----------
@@ -40,6 +44,18 @@ class Stability:
         where none has. It need not be the PAG of any causal model.
     alpha : float
         The significance level of the decisions.
+    sites : polars.DataFrame or None
+        With ``leave_one_out``, one row per site: its ``influence``, one number that is about 1 where sites are alike and larger the more
+        this one disagrees with the others (:mod:`consilience.iod.stability.influence`), by how many ``compared`` tests; without it, how
+        many ``decisions`` are others, how many edges are ``lost`` or ``gained`` (more than half of the list, with and without), and how
+        many ``graphs`` the list has.
+    without : polars.DataFrame or None
+        One row per site and test: ``p_value`` without the site and ``plain`` with it, the ``change`` of its size in units of what leaving
+        out so many rows changes by chance, and whether the decision is ``changed``.
+    edges_without : polars.DataFrame or None
+        One row per site and pair of variables: ``share`` of the edge in the list without the site, ``plain`` in the list with it.
+    suspect : str or None
+        The site that stands out by its influence, if there is one.
     rounds : int
         Rounds that the replicates took, all of them together.
     stopped : bool
@@ -66,6 +82,32 @@ class Stability:
     empty: int = 0
     cut: int = 0
     rounds: int = 0
+    sites: pl.DataFrame | None = None
+    without: pl.DataFrame | None = None
+    edges_without: pl.DataFrame | None = None
+
+    @property
+    def suspect(self) -> str | None:
+        """The site that stands out by its influence: it says something else than the others do. None if none does."""
+        if self.sites is None:
+            return None
+        return suspect({site: mean for site, mean in self.sites.select("site", "influence").iter_rows() if mean is not None})
+
+    def hanging(self) -> dict[str, list[tuple[str, str]]]:
+        """Which edges hang on one site: those that more than half of the list has, and not without it.
+
+        Returns
+        -------
+        dict of str to list of pairs
+            By site; sites on which nothing hangs are not in it.
+        """
+        if self.edges_without is None:
+            return {}
+        rows = self.edges_without.filter((pl.col("plain") > 0.5) & (pl.col("share") <= 0.5))
+        found: dict[str, list[tuple[str, str]]] = {}
+        for site, x, y in rows.select("site", "x", "y").iter_rows():
+            found.setdefault(site, []).append((x, y))
+        return found
 
     @property
     def stopped(self) -> bool:
@@ -122,6 +164,7 @@ class Stability:
             "alpha": self.alpha,
             "edges": self.edges.to_dicts(),
             "tests": self.tests.to_dicts(),
+            **{name: None if (frame := getattr(self, name)) is None else frame.to_dicts() for name in _BY_SITE},
             "consensus": {"labels": list(self.consensus.labels), "matrix": self.consensus.to_matrix().tolist()},
         }
 
@@ -148,9 +191,12 @@ class Stability:
             empty=int(told["empty"]),
             cut=int(told["cut"]),
             rounds=int(told["rounds"]),
+            **{name: None if told[name] is None else pl.DataFrame(told[name], schema=schema()) for name, schema in _BY_SITE.items()},
             alpha=float(told["alpha"]),
         )
 
     def __repr__(self) -> str:
         done = f"{self.done} of {self.asked} replicates" if self.stopped else f"{self.done} replicates"
-        return f"Stability({done}; consensus: {self.consensus or 'no edge'})"
+        said = [f"{done}; consensus: {self.consensus or 'no edge'}"] if self.asked else []
+        said += [f"without each of {self.sites.height} sites; suspect: {self.suspect or 'none'}"] if self.sites is not None else []
+        return f"Stability({'; '.join(said)})"

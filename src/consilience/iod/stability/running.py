@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from consilience.errors import OptionError
 from consilience.federation import FederatedTest
 from consilience.graph.graphs import PAG
-from consilience.iod.answers import Answers
-from consilience.iod.stability.counting import consensus, edge_frame, mean_shares, test_frame
+from consilience.iod.answers import Answers, Key
+from consilience.iod.stability.counting import Shares, consensus, edge_frame, edges_without_schema, mean_shares, test_frame
+from consilience.iod.stability.influence import compared, site_schema, without_schema
 from consilience.iod.stability.replicate import Asked, Graphs, Lists, Plan, ask_replicate, first_questions
 from consilience.iod.stability.result import Stability
 from consilience.protocol.replicates import Replicate
@@ -31,9 +37,17 @@ def resampling_test(test: object) -> FederatedTest:
     if isinstance(test, FederatedTest):
         return test
     raise OptionError(
-        f"bootstrap resamples rows at the sites, which a {type(test).__name__} does not have: it needs a Server(clients), or "
-        f"fisher(clients). One table is Server([Client(name, table)])."
+        f"bootstrap and leave_one_out ask the sites of a study, which a {type(test).__name__} does not have: they need a Server(clients) "
+        f"or fisher(clients). One table is Server([Client(name, table)])."
     )
+
+
+@dataclass(slots=True, eq=False)
+class _Finished:
+    """What is known of the replicates that are finished."""
+
+    drawn: dict[int, tuple[Answers, Graphs]] = field(default_factory=dict)
+    left_out: dict[str, tuple[Answers, Graphs]] = field(default_factory=dict)
 
 
 def assess(
@@ -44,54 +58,116 @@ def assess(
     bootstrap: int,
     say: Callable[[str], None],
     stop: Callable[[], bool] | None = None,
+    *,
+    leave_one_out: bool = False,
 ) -> Stability:
-    """Search ``bootstrap`` resampled copies of the data as the data were searched; ``plain`` and ``pags`` are what was found in these."""
-    before = test.rounds
-    first, lists = first_questions(plan, plain.results), Lists(plan)
-    answered, graphs = list[Answers](), list[Graphs]()
-    at_once = max(FEWEST_AT_ONCE, -(-bootstrap // 2))
-    stops = stop or (lambda: False)
-
-    def heed(done: int, of: int) -> None:
-        if stops():
-            raise _Stopped
-        say(f"resampling: tests of {of} copies of the data ({len(graphs) + done} of {bootstrap} copies done)")
-
-    try:
-        for start in range(1, bootstrap + 1, at_once):
-            draws = range(start, min(start + at_once, bootstrap + 1))
-            askings = {Replicate(draw): ask_replicate(plan, first) for draw in draws}
-            for asked in _solved(test.answer_together(askings, heed), stops):
-                say(f"resampling: graphs of copy {len(graphs) + 1} of {bootstrap}")
-                graphs.append(lists.of(asked))
-                answered.append(asked.every)
-    except _Stopped:
-        pass
-    shares = mean_shares(graphs, len(plan.names))
+    """Search ``bootstrap`` resampled copies of the data, and the data without each site, as the data themselves were searched; ``plain``
+    and ``pags`` are what was found in these.
+    """
+    before, finished = test.rounds, _Finished()
+    first, talk = first_questions(plan, plain.results), _Talk(say, stop or (lambda: False))
+    with suppress(_Stopped):
+        if leave_one_out:
+            _leave_out(test, plan, first, finished, talk)
+        _resample(test, plan, first, bootstrap, finished, talk)
+    drawn = [finished.drawn[draw] for draw in sorted(finished.drawn)]
+    answered, graphs = [answers for answers, _ in drawn], [own for _, own in drawn]
+    shares, listed = mean_shares(graphs, len(plan.names)), _plain_shares(pags, len(plan.names))
     return Stability(
         asked=bootstrap,
-        done=len(graphs),
-        edges=edge_frame(shares, _plain_shares(pags, len(plan.names)), plan.names),
+        done=len(drawn),
+        edges=edge_frame(shares, listed, plan.names),
         tests=test_frame(plain, answered),
         consensus=consensus(shares, plan.names),
+        alpha=plan.alpha,
         empty=sum(one.count == 0 for one in graphs),
         cut=sum(not one.complete for one in graphs),
         rounds=test.rounds - before,
-        alpha=plan.alpha,
+        **(_by_site(plan, plain, listed, finished.left_out) if leave_one_out else {}),
     )
 
 
-def _solved(found: Iterator[tuple[Replicate, Asked]], stops: Callable[[], bool]) -> Iterator[Asked]:
-    """What was asked of each replicate, as long as nobody stops it."""
-    for _, asked in found:
-        if stops():
+@dataclass(frozen=True, slots=True)
+class _Talk:
+    """Whom to tell what is being done, and whom to ask whether to stop."""
+
+    say: Callable[[str], None]
+    stops: Callable[[], bool]
+
+    def __call__(self, words: str) -> None:
+        if self.stops():
             raise _Stopped
-        yield asked
+        self.say(words)
 
 
-def _plain_shares(pags: Sequence[PAG], n: int) -> np.ndarray[tuple[int, int, int], np.dtype[np.float64]]:
+def _leave_out(test: FederatedTest, plan: Plan, first: Sequence[Key], finished: _Finished, talk: _Talk) -> None:
+    """The study without each of its sites, all in the same rounds."""
+    lists, sites = Lists(plan), {Replicate(without=own): name for name, own in test.fingerprints.items()}
+
+    def told(done: int, of: int) -> None:
+        talk(f"leaving out each of {of} sites: tests ({done} done)")
+
+    for replicate, asked in _asked(test, plan, first, list(sites), told):
+        name = sites[replicate]
+        talk(f"leaving out {name}: graphs")
+        finished.left_out[name] = asked.every, lists.of(asked)
+
+
+def _resample(test: FederatedTest, plan: Plan, first: Sequence[Key], bootstrap: int, finished: _Finished, talk: _Talk) -> None:
+    """Resampled copies of the data, in one wave or two."""
+    lists, drawn, at_once = Lists(plan), finished.drawn, max(FEWEST_AT_ONCE, -(-bootstrap // 2))
+
+    def told(done: int, of: int) -> None:
+        talk(f"resampling: tests of {of} copies of the data ({len(drawn)} of {bootstrap} copies are finished)")
+
+    for start in range(1, bootstrap + 1, at_once):
+        draws = [Replicate(draw) for draw in range(start, min(start + at_once, bootstrap + 1))]
+        for replicate, asked in _asked(test, plan, first, draws, told):
+            talk(f"resampling: graphs of copy {len(drawn) + 1} of {bootstrap}")
+            drawn[replicate.draw] = asked.every, lists.of(asked)
+
+
+def _asked(
+    test: FederatedTest, plan: Plan, first: Sequence[Key], replicates: Sequence[Replicate], told: Callable[[int, int], None]
+) -> Iterator[tuple[Replicate, Asked]]:
+    return test.answer_together({one: ask_replicate(plan, first) for one in replicates}, told)
+
+
+def _plain_shares(pags: Sequence[PAG], n: int) -> Shares:
     marks = np.zeros((n, n, 4))
     here = np.arange(n)
     for pag in pags:
         marks[here[:, None], here[None, :], pag.to_matrix()] += 1
     return marks / max(len(pags), 1)
+
+
+def _by_site(plan: Plan, plain: Answers, listed: Shares, found: Mapping[str, tuple[Answers, Graphs]]) -> dict[str, pl.DataFrame]:
+    """The tables on what is left without each site."""
+    names = plan.names
+    sites, tests, edges = list[dict[str, Any]](), list[dict[str, Any]](), list[dict[str, Any]]()
+    for site, (answers, graphs) in found.items():
+        rows = compared(site, plain, answers)
+        changes = [row["change"] ** 2 for row in rows if row["change"] is not None]
+        shares = graphs.shares
+        own: list[dict[str, Any]] = [
+            {"site": site, "x": names[i], "y": names[j], "share": float(shares[i, j, 1:].sum()), "plain": float(listed[i, j, 1:].sum())}
+            for i, j in combinations(range(len(names)), 2)
+        ]
+        sites.append(
+            {
+                "site": site,
+                "influence": float(np.mean(changes)) if changes else None,
+                "compared": len(changes),
+                "decisions": sum(row["changed"] for row in rows),
+                "lost": sum(row["plain"] > 0.5 >= row["share"] for row in own),
+                "gained": sum(row["share"] > 0.5 >= row["plain"] for row in own),
+                "graphs": graphs.count,
+            }
+        )
+        tests += rows
+        edges += own
+    return {
+        "sites": pl.DataFrame(sites, schema=site_schema()),
+        "without": pl.DataFrame(tests, schema=without_schema()),
+        "edges_without": pl.DataFrame(edges, schema=edges_without_schema()),
+    }

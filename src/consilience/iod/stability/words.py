@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from consilience.wording import counted
+
 if TYPE_CHECKING:  # it says its own words
     from consilience.iod.stability.result import Stability
 
@@ -28,6 +30,23 @@ def said(found: Stability) -> list[str]:
         sentences.append(f"In {found.empty} of them no graph agrees with the decisions; they count nowhere below.")
     if found.done > found.empty:
         sentences += _edges(found.edges)
+    return sentences + ([] if found.sites is None else _sites(found, found.sites))
+
+
+def _sites(found: Stability, sites: pl.DataFrame) -> list[str]:
+    """Who disagrees with the others, and what hangs on whom."""
+    sentences = [f"The search was repeated without each of {counted(sites.height, 'site')}."]
+    if found.suspect is not None:
+        row = sites.filter(pl.col("site") == found.suspect).row(0, named=True)
+        sentences.append(
+            f"{found.suspect} says something else than the others: leaving it out changes sizes {row['influence']:.1f} times as much as "
+            f"leaving out so many rows does by chance. Look at its units, codes and columns."
+        )
+    hanging = found.hanging()
+    for site, edges in hanging.items():
+        sentences.append(f"Without {site} {' and '.join(f'{x} – {y}' for x, y in edges)} would not be there.")
+    if not hanging and sites.height:
+        sentences.append("No edge hangs on one site alone.")
     return sentences
 
 

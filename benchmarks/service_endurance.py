@@ -7,7 +7,8 @@
 The server is a process over TLS on loopback, with its workers; the sites are agents in other processes, or tasks of this one. Every result
 is held against the in-process one, bit for bit. Of the server are printed: its memory and that of its workers, its descriptors and its
 threads. Exit code 1 if a result is not right, or if the server has grown: its memory by more than 64 MiB after the first tenth, its
-descriptors or threads by more than 16.
+descriptors or threads by more than 16. Of studies at the same time each has a thread, and stays one of a pool of as many as may run
+(``max_runs``); so do requests: with these pools full, the threads may be 16 more.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ from consilience.service.invitation import read_invitation
 
 GROWTH = 64 << 20
 MORE = 16
+POOLS = 40
+"""Threads for requests at the same time; those for studies are as many as these."""
 SLOW = {"join_burst": "1000000", "join_rate": "1000000"}
 
 
@@ -75,8 +78,10 @@ def _memory(pid: int) -> int:
         return 0
 
 
-def _grown(early: Look, late: Look) -> bool:
-    return late.memory - early.memory > GROWTH or late.descriptors - early.descriptors > MORE or late.threads - early.threads > MORE
+def _grown(early: Look, late: Look, threads: int = 0) -> bool:
+    """Whether a server is larger than it was; ``threads`` is how many it may have in pools."""
+    many = late.threads > max(early.threads, threads) + MORE
+    return late.memory - early.memory > GROWTH or late.descriptors - early.descriptors > MORE or many
 
 
 def sequence(options: argparse.Namespace) -> bool:
@@ -129,7 +134,7 @@ def at_once(options: argparse.Namespace) -> bool:
             right += wave(server, Path(name) / f"wave{number}", studies, wanted).right
             looks.append(Look.at(server))
             print(f"{number * options.studies:6d} {right:6d} {time.monotonic() - begin:8.0f} {looks[-1]}", flush=True)
-        return right == options.studies * options.waves and not _grown(looks[1], looks[-1])
+        return right == options.studies * options.waves and not _grown(looks[1], looks[-1], POOLS + options.studies)
 
 
 def kills(options: argparse.Namespace) -> bool:
@@ -140,32 +145,48 @@ def kills(options: argparse.Namespace) -> bool:
     frames = frames_of(3, rows=60)
     wanted, rounds, _ = in_process(frames)
     right = studies = 0
+    moments: list[tuple[str, int]] = []
     slowest = 0.0
     with tempfile.TemporaryDirectory() as name, running(Path(name), heartbeat_seconds="2", **SLOW) as server:
         while ends:
             studies += 1
             folder = Path(name) / f"study{studies}"
             study, agents = enrol(server, folder, frames, declaration(frames, return_seconds=120))
+            now = [ends.pop() for _ in range(min(len(ends), chance.randint(2, 6)))]
             try:
-                slowest = max(slowest, _killed(server, study, [agent.start() for agent in agents], ends, chance))
+                told, seconds = _killed(server, study, [agent.start() for agent in agents], now, rounds, chance)
+                slowest = max(slowest, seconds)
                 same = _same(server, study, wanted, rounds)
                 right += same
-                print(f"study {studies}: {'the same bits' if same else 'DIFFERENT'}; {len(ends)} ends to go", flush=True)
+                moments += told
+                ends += now[len(told) :]  # the study was over before
+                said = ", ".join(f"{signal} after round {at}" for signal, at in told)
+                print(f"study {studies}: {'the same bits' if same else 'DIFFERENT'}; {said}; {len(ends)} ends to go", flush=True)
             finally:
                 for agent in agents:
                     agent.kill()
+    parts = [sum(low <= at < high for _, at in moments) for low, high in ((0, 1), (1, rounds // 2), (rounds // 2, rounds), (rounds, 10**9))]
+    print(f"{len(moments)} ends: {parts[0]} before the first of {rounds} rounds, {parts[1]} and {parts[2]} in the halves, {parts[3]} after")
     print(f"{right} of {studies} studies right; the slowest end by SIGTERM took {slowest:.1f} s")
     return right == studies
 
 
-def _killed(server: Server, study: str, agents: list[Agent], ends: list[signal.Signals], chance: random.Random) -> float:
-    """Run a study to its end, and end the server some times on the way; how long the slowest SIGTERM took."""
+def _killed(
+    server: Server, study: str, agents: list[Agent], ends: list[signal.Signals], rounds: int, chance: random.Random
+) -> tuple[list[tuple[str, int]], float]:
+    """Run a study to its end, and end the server on the way: each time after a round that was drawn, all alike, and some moment more.
+
+    After which round each was, and how long the slowest SIGTERM took.
+    """
     connected(server, study, len(agents))
     server.do("POST", f"/studies/{study}/start")
-    slowest = 0.0
-    while ends and server.state(study)[0] == "running":
-        time.sleep(chance.uniform(0.0, 1.5))
-        end = ends.pop()
+    told, slowest = list[tuple[str, int]](), 0.0
+    places = sorted(chance.choices(range(rounds + 1), k=len(ends)))
+    for place, end in zip(places, ends, strict=True):
+        until(lambda place=place: _done(server, study) >= place or server.state(study)[0] != "running", 300, 0.002)
+        time.sleep(chance.expovariate(10.0))
+        if server.state(study)[0] != "running":
+            break
         assert server.process is not None
         begin = time.monotonic()
         server.process.send_signal(end)
@@ -173,9 +194,16 @@ def _killed(server: Server, study: str, agents: list[Agent], ends: list[signal.S
         if end is signal.SIGTERM:
             slowest = max(slowest, time.monotonic() - begin)
         server.kill()
+        told.append((end.name, _done(server, study)))
         server.start()
     until(lambda: server.state(study)[0] != "running", 300, 0.1)
-    return slowest
+    return told, slowest
+
+
+def _done(server: Server, study: str) -> int:
+    """Rounds whose sums are on disk; all of them, where graphs are sought and the sums are deleted."""
+    ((rounds,),) = server.sql("select rounds from studies where id = ?", study)
+    return int(rounds)
 
 
 def _same(server: Server, study: str, wanted: Mapping[str, Any], rounds: int) -> bool:

@@ -27,14 +27,16 @@ def prepare_folder(out: Path) -> None:
 
 
 def write_result(found: Discovery, out: Path) -> None:
-    """The report, drawings of the summary, all PAGs and local PAGs, the whole result as JSON, the CI table as CSV."""
+    """The report, drawings of the summary, all PAGs and local PAGs, the whole result as JSON, the CI table and how sure it is as CSV."""
     found.to_html(out / "report.html")
     positions = common_positions(found)
     (out / "summary.svg").write_text(found.summary.to_svg(positions=positions), encoding="utf-8")
     _draw(found.pags[:MOST_DRAWN], out, "pag", positions)
     _draw(found.local_pags, out, "local", positions)
     (out / "result.json").write_text(json.dumps(found.to_dict(), indent=2, ensure_ascii=False), encoding="utf-8")
-    (out / "tests.csv").write_text(frame_csv(found.tests), encoding="utf-8")
+    frames = {"tests": found.tests, **({} if found.stability is None else found.stability.frames())}
+    for name, frame in frames.items():
+        (out / f"{name}.csv").write_text(frame_csv(frame), encoding="utf-8")
 
 
 def _draw(pags: tuple[PAG, ...], out: Path, name: str, positions: Positions) -> None:

@@ -188,6 +188,8 @@ def show_discovery(found: Discovery, console: Terminal) -> None:
     elif found.pags and found.overruled:
         console.print(f"\nThis is so {condition(found)}.", highlight=False)
     _show_strengths(found, console)
+    if found.stability is not None:
+        console.print(f"\n[bold]How sure[/]: {escape(' '.join(found.stability.in_words()))}", highlight=False, soft_wrap=True)
     _show_decisions("These decisions cannot hold together; without any one of them they could:", found.conflicts, console)
     _show_decisions("Overruled:", found.overruled, console, found.resolution.reasons)
     for words in _ways_out(found):

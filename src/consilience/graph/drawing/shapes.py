@@ -24,6 +24,7 @@ __all__ = [
     "DOTTED",
     "OPEN",
     "SOLID",
+    "STROKE",
     "STYLE",
     "Line",
     "edge_shape",
@@ -52,7 +53,7 @@ _NAMES = {CIRCLE: "circle", ARROW: "arrow", TAIL: "tail", OPEN: "open"}
 _INK, _BLUE, _GREY = "#24292f", "#0072b2", "#57606a"
 _BIDIRECTED = '.edge[data-mark-from="arrow"][data-mark-to="arrow"]'
 STYLE = (
-    "svg.consilience-graph{max-width:100%;height:auto}"
+    "svg.consilience-graph{max-width:100%;height:auto;overflow:visible}"
     "@media screen and (prefers-color-scheme:dark){"
     ".consilience-graph .edge{stroke:#d0d7de}"
     ".consilience-graph .edge .arrow{fill:#d0d7de}"
@@ -68,7 +69,7 @@ STYLE = (
 
 
 class Line(NamedTuple):
-    """An edge as it is drawn: its ends, their marks, what is said of it, how its line looks, and a note beside it.
+    """An edge as it is drawn: its ends, their marks, what is said of it, how its line looks, a note beside it, and the width of the line.
 
     >>> Line("A", "B", CIRCLE, ARROW, "A o-> B").pattern
     'solid'
@@ -81,6 +82,7 @@ class Line(NamedTuple):
     words: str
     pattern: str = SOLID
     note: str = ""
+    stroke: float = STROKE
 
 
 def mark_name(mark: int) -> str:
@@ -131,7 +133,7 @@ def _edge(line: Line, colour: str, curve: Floats, mark_a: str, mark_b: str) -> s
     path = f"M{ax:.2f} {ay:.2f} " + (f"L{cx:.2f} {cy:.2f}" if straight else f"Q{bx:.2f} {by:.2f} {cx:.2f} {cy:.2f}")
     return (
         f'<g class="edge" data-from="{escaped(line.a)}" data-to="{escaped(line.b)}" data-mark-from="{_NAMES[line.at_a]}"'
-        f' data-mark-to="{_NAMES[line.at_b]}" stroke="{colour}" stroke-width="{STROKE}" fill="none">'
+        f' data-mark-to="{_NAMES[line.at_b]}" stroke="{colour}" stroke-width="{line.stroke}" fill="none">'
         f"<title>{escaped(line.words)}</title>"
         f'<path class="line" d="{path}"{_dashes(line.pattern, curve)}/>{mark_a}{mark_b}</g>'
     )

@@ -12,6 +12,10 @@ module                part of the page
 ``legends``           what the lines of a drawing say
 ``effects``           effects over the listed graphs
 ``linear``            whether linear models hold
+``intervals``         numbers with their intervals as small plots
+``how_strong``        how strong two variables go together
+``how_sure``          how sure they are joined, by resampled copies of the data
+``resampled``         the section on that
 ``sections``          the other sections
 ``reading``           how to read the page
 ``page``              all of it on a page with ``page.css``, ``parts.css``, ``tables.js`` and ``page.js``

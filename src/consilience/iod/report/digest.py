@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from consilience.iod.report.how_sure import HowSure, sure_in_short
 from consilience.iod.report.html import Html, el
 from consilience.iod.report.sentences import edges_in_words
+from consilience.iod.summary_drawing import draw_summary
 from consilience.iod.wording import counted
 
 if TYPE_CHECKING:  # a Discovery shows itself with this module
@@ -15,7 +17,7 @@ __all__ = ["render_digest"]
 
 
 def render_digest(found: Discovery) -> str:
-    """A headline, what the result rests on, and what the graphs have in common, as a piece of a page.
+    """A headline, what the result rests on, how sure it is, and what the graphs have in common, as a piece of a page.
 
     >>> import consilience as cs
     >>> found = cs.discover(cs.Oracle(cs.PAG.parse("A o-> C, B o-> C"), datasets=["ABC"]))
@@ -26,6 +28,7 @@ def render_digest(found: Discovery) -> str:
     return el(
         "div",
         el("p", el("strong", found.headline), " ", edges_in_words(found), " From ", rests_on),
-        el("figure", Html(found.summary.to_svg())) if found.pags else None,
+        el("p", sure_in_short(found.stability)) if found.stability is not None else None,
+        el("figure", Html(draw_summary(found.summary, shares=HowSure(found.stability).shares))) if found.pags else None,
         class_="consilience-discovery",
     )

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from consilience.citest.size_words import interval_in_words, number_in_words
 from consilience.graph.drawing.svg import Positions, positions_of, to_svg
 from consilience.graph.graphs import PAG
 from consilience.graph.mixed import Edge
 from consilience.iod.headline import condition
+from consilience.iod.report.how_sure import sure_cell
 from consilience.iod.report.html import Html, el, join, label, labels, listed
 from consilience.iod.report.pairs import Pairs, Story
 from consilience.iod.report.stories import why_each_pair
 from consilience.iod.report.tables import Column, table
 from consilience.iod.summary import MARKS, percent
+from consilience.iod.summary_drawing import draw_summary
 from consilience.iod.wording import counted
 
 if TYPE_CHECKING:  # a Discovery writes itself with these modules
@@ -39,16 +42,17 @@ def summary_section(found: Discovery, positions: Positions) -> Html:
     told = Pairs(found)
     sized = any(told.story(x, y).strong is not None for x, y in told.pairs())
     rows = [
-        _pair(row, told.story(row["x"], row["y"]) if sized else None)
+        _pair(row, told.story(row["x"], row["y"]), sized=sized, sure=told.sure.known)
         for row in summary.frame.iter_rows(named=True)
         if row["edge"] != "none"
     ]
     columns = [Column("variable"), Column("mark there"), Column("variable"), Column("mark there"), Column("edge")]
     columns += [
         Column("share of graphs", number=True),
-        *([Column("strength", number=True)] if sized else []),
+        *([Column("how sure", number=True)] if told.sure.known else []),
+        *([Column("strength", number=True), Column("95 % interval")] if sized else []),
     ]
-    drawing = el("figure", Html(summary.to_svg(positions=positions, embedded=True)), class_="wide")
+    drawing = el("figure", Html(draw_summary(summary, positions=positions, embedded=True, shares=told.sure.shares)), class_="wide")
     apart = [join([label(x), " – ", label(y)]) for x, y, edge in summary.frame.select("x", "y", "edge").iter_rows() if edge == "none"]
     if not found.pags:  # of no graph everything could be said
         return join([el("p", "There is no graph to sum up."), drawing if found.complete and found.resolution.proved else None])
@@ -63,20 +67,33 @@ def summary_section(found: Discovery, positions: Positions) -> Html:
     )
 
 
-def _pair(row: Mapping[str, Any], story: Story | None) -> Html:
+def _pair(row: Mapping[str, Any], story: Story, *, sized: bool, sure: bool) -> Html:
     share = row["edge_share"]
     return el(
         "tr",
         *(cell for end in "xy" for cell in (el("td", label(row[end])), el("td", _marks(row, end)))),
         el("td", row["edge"]),
         el("td", "–" if share is None else percent(share), class_="number", data_value="" if share is None else share),
-        _strength(story) if story is not None else None,
+        _sure(story) if sure else None,
+        *(_strength(story) if sized else ()),
     )
 
 
-def _strength(story: Story) -> Html:
-    """How strong, in few words."""
-    return el("td", story.strength, class_="number", data_value="" if story.strong is None else story.strong.test.strength)
+def _sure(story: Story) -> Html:
+    """How sure, in few words and as a bar, and which site it hangs on."""
+    share = None if story.sure is None else story.sure.share
+    return el("td", sure_cell(story.sure), class_="number sure", data_value="" if share is None else share)
+
+
+def _strength(story: Story) -> tuple[Html, Html]:
+    """How strong, in few words; and the size behind it with its interval, as a plot too. In which unit, the story of the pair says."""
+    test = None if story.strong is None else story.strong.test
+    size = None if test is None or test.size is None or test.size.low is None else test.size
+    shown = "–" if size is None else f"{number_in_words(size)} ({interval_in_words(size)})"
+    return (
+        el("td", story.strength, class_="number", data_value="" if test is None else test.strength),
+        el("td", shown, story.plot, class_="reach", data_value="" if size is None else size.estimate),
+    )
 
 
 def _marks(row: Mapping[str, Any], end: str) -> str:

@@ -21,6 +21,7 @@ from consilience.iod.report.graphs import common_positions, graph_list, local_gr
 from consilience.iod.report.html import Html, el, join, listed
 from consilience.iod.report.linear import linear_models
 from consilience.iod.report.reading import reading
+from consilience.iod.report.resampled import how_sure_section
 from consilience.iod.report.sentences import title
 
 if TYPE_CHECKING:  # a Discovery writes itself with these modules
@@ -102,6 +103,7 @@ def _sections(found: Discovery, positions: Positions) -> list[Section]:
         Section("result", "Result", sections.overview(found)),
         Section("data", "Data sets", sections.data_sets(found)),
         Section("summary", "Summary of all graphs", summary_section(found, positions)),
+        *([Section("sure", "How sure", how_sure_section(found, positions))] if found.stability is not None else []),
         Section("graphs", "The graphs, best first", graph_list(found, positions)),
         Section("local", "Each data set alone", local_graphs(found, positions)),
         Section("conflicts", "Conflicts and what was overruled", sections.conflicts(found)),

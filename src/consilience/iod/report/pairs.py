@@ -17,6 +17,9 @@ from consilience.citest.result import size_from_row
 from consilience.citest.size_words import strength_in_words
 from consilience.graph.marks import NONE
 from consilience.iod.report.how_strong import Strong, how_strong
+from consilience.iod.report.how_sure import HowSure, Sure
+from consilience.iod.report.html import Html
+from consilience.iod.report.intervals import size_plot, size_scales
 from consilience.iod.report.reasons import Asked, Reasons
 from consilience.iod.report.sentences import isolated, left_open
 from consilience.iod.report.tables import DECISIONS, decision_of, note_of
@@ -31,14 +34,16 @@ __all__ = ["Fact", "Pairs", "Story", "in_a_row"]
 
 FEW = 2
 """Stronger decisions that are told with an overruled one; often it clashes with dozens taken together."""
+NO_PLOT = Html("")
 MARK_WORDS = {"arrow": "an arrowhead", "tail": "a tail", "circle": "a circle"}
 
 
 class Fact(NamedTuple):
-    """Something that is said of a pair, under a short name."""
+    """Something that is said of a pair, under a short name; a small plot may stand beside the words."""
 
     term: str
     words: str
+    plot: Html = NO_PLOT
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,8 @@ class Story:
     """All that is said of a pair.
 
     ``status`` is "all", "some", "none" or "unknown", and "nothing" where there is no graph; ``often`` says it in few words. ``count`` is
-    the number of listed graphs that join the two. ``strong`` says how strong, where it is known.
+    the number of listed graphs that join the two. ``strong`` says how strong, where it is known, and ``plot`` is its interval; ``sure``
+    says how sure, where somebody has resampled.
     """
 
     x: str
@@ -57,6 +63,8 @@ class Story:
     facts: tuple[Fact, ...]
     tests: tuple[Asked, ...]
     strong: Strong | None = None
+    sure: Sure | None = None
+    plot: Html = NO_PLOT
 
     @property
     def strength(self) -> str:
@@ -88,6 +96,8 @@ class Pairs:
             self._missing[frozenset((x, y))] += 1
         self._told: dict[tuple[str, str], Story] = {}
         self._reasons = Reasons(found, self._rows, self._tests)
+        self.sure = HowSure(found.stability)
+        self.scales = size_scales(found.tests)
 
     def pairs(self) -> Iterable[tuple[str, str]]:
         """Every pair, by sorted names."""
@@ -107,8 +117,12 @@ class Pairs:
         often, words = _often(self.found, row["edge"], count)
         facts = [Fact("Joined", words)]
         strong = how_strong(x, y, tests)
+        sure = self.sure.of(x, y)
+        if sure is not None:
+            facts.append(Fact("How sure", sure.words))
+        plot = NO_PLOT if strong is None else size_plot(self.scales, strong.test.size)
         if strong is not None:
-            facts.append(Fact("How strong", strong.words))
+            facts.append(Fact("How strong", strong.words, plot))
             facts += [Fact("Given nothing", strong.plain)] if strong.plain else []
         if left_open(self.found, x, y):
             facts.append(Fact("Marks", "Both were declared exogenous: why they go together is not asked here."))
@@ -117,7 +131,7 @@ class Pairs:
             facts += _causes(row)
         facts += self._data_sets(x, y, tests)
         facts += self._trouble(x, y)
-        return Story(x, y, row["edge"] if self.found.pags else "nothing", often, count, tuple(facts), tests, strong)
+        return Story(x, y, row["edge"] if self.found.pags else "nothing", often, count, tuple(facts), tests, strong, sure, plot)
 
     def _ends(self, row: dict[str, Any]) -> list[Fact]:
         """What is known of the mark at either end."""

@@ -41,6 +41,13 @@ _STRENGTH = (
     "test finds independent by that test. All of these are associations: which way causes go, if any do, only the marks say."
 )
 
+_SURE = (
+    "Where the search was repeated in resampled copies of the data, each pair has a share: how often the copies join the two. Near 100% "
+    "an edge does not hang on a few patients; near 50% another sample of the same patients might not have it. Lines are thick, middling or "
+    "thin by it. Two shares are told apart: that of the graphs in the list counts what the data leave open, that over the copies what "
+    "chance does. Neither is a probability that an edge is true."
+)
+
 
 @cache
 def reading() -> Html:
@@ -52,6 +59,12 @@ def reading() -> Html:
     examples = map(PAG.parse, _EXAMPLES)
     marks = (el("li", Html(to_svg(graph, embedded=True)), el("span", edge_sentence(graph.edges[0]))) for graph in examples)
     parts = [el("p", _PAG), el("ul", *marks, class_="marks"), el("p", _MARKS)]
-    for title, words in (("The list", _LIST), ("The summary", _SUMMARY), ("The decisions", _DECISIONS), ("How strong", _STRENGTH)):
+    for title, words in (
+        ("The list", _LIST),
+        ("The summary", _SUMMARY),
+        ("The decisions", _DECISIONS),
+        ("How strong", _STRENGTH),
+        ("How sure", _SURE),
+    ):
         parts += [el("h3", title), el("p", words)]
     return join(parts)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from consilience.iod.evidence import Decision, Source
 from consilience.iod.headline import Ended, all_agree, condition, ended
+from consilience.iod.report.how_sure import sure_in_short
 from consilience.iod.report.html import Html, el, join, label, labels, listed
 from consilience.iod.report.linear import sentence
 from consilience.iod.report.sentences import certain, edges_in_words
@@ -41,6 +42,10 @@ def overview(found: Discovery) -> Html:
         parts += [el("h3", f"What follows, {condition(found)}"), listed(sentences[:MOST_SENTENCES])]
     if len(sentences) > MOST_SENTENCES:
         parts.append(el("p", f"The summary has {len(sentences) - MOST_SENTENCES} more.", class_="cut"))
+    if found.stability is not None:
+        parts.append(
+            el("p", el("strong", "How sure: "), sure_in_short(found.stability), " ", el("a", "More on how sure", href="#sure"), ".")
+        )
     if found.conflicts or found.overruled:
         words = "Which decisions were overruled, and why: " if found.overruled else "Which decisions cannot hold together: "
         parts.append(el("p", words, el("a", "Conflicts and what was overruled", href="#conflicts"), "."))

@@ -33,6 +33,6 @@ def why_each_pair(found: Discovery, told: Pairs | None = None) -> Html:
 
 
 def _story(story: Story) -> Html:
-    facts = (el("div", el("dt", fact.term), el("dd", fact.words)) for fact in story.facts)
+    facts = (el("div", el("dt", fact.term), el("dd", fact.words, fact.plot)) for fact in story.facts)
     head = join([label(story.x), " – ", label(story.y), el("span", f" {story.facts[0].words}", class_="score")])
     return el("details", el("summary", head), el("dl", *facts, class_="facts"))

@@ -10,6 +10,7 @@ import polars as pl
 from consilience.citest.result import size_from_row
 from consilience.citest.size_words import levels_in_words, strength_in_words
 from consilience.iod.report.html import Html, el, label, labels
+from consilience.iod.report.intervals import size_plot, size_scales
 from consilience.iod.wording import counted, format_p
 
 if TYPE_CHECKING:  # a Discovery writes itself with these modules
@@ -19,6 +20,8 @@ __all__ = ["CI_COLUMNS", "DECISIONS", "Column", "ci_rows", "ci_table", "decision
 
 MOST_ROWS = 5000
 """Tests on the page: some two megabytes of table; more would make it slow."""
+MOST_PLOTS = 1000
+"""Tests whose sizes are drawn as well: more would make the page half as large again."""
 DECISIONS = ("independent", "dependent", "uninformative")
 
 
@@ -84,6 +87,7 @@ def ci_rows(found: Discovery, tests: pl.DataFrame, shown: Sequence[bool] | None 
     shown_names = {name: el("td", label(name)) for name in names}  # few names, in thousands of rows
     columns = ("x", "y", "given", "p_value", "n", "contributors", "informative", "reason", "converged", "linear_p", "method")
     seen = [True] * tests.height if shown is None else shown
+    scales = size_scales(tests) if tests.height <= MOST_PLOTS else {}
     for row, visible in zip(tests.iter_rows(named=True), seen, strict=True):
         x, y, given, p, n, sites, informative, reason, converged, linear, method = (row[name] for name in columns)
         size, strength = size_from_row(row), row["strength"]
@@ -98,7 +102,9 @@ def ci_rows(found: Discovery, tests: pl.DataFrame, shown: Sequence[bool] | None 
                 el("td", format_p(p) if informative else "–", class_="number", data_value=repr(p) if informative else ""),
                 el("td", el("span", decision, class_=f"decision {decision}")),
                 el("td", strength_in_words(row["sign"], strength) or "–", class_="number", data_value="" if strength is None else strength),
-                el("td", levels_in_words([size]) if size is not None else row["size_levels"] or "–", class_="size"),
+                el(
+                    "td", levels_in_words([size]) if size is not None else row["size_levels"] or "–", size_plot(scales, size), class_="size"
+                ),
                 el("td", f"{n:,}", class_="number", data_value=n),
                 el("td", str(sites), class_="number"),
                 el("td", "–" if linear is None else format_p(linear), class_="number", data_value="" if linear is None else repr(linear)),

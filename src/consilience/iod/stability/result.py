@@ -103,7 +103,8 @@ class Stability:
         """
         if self.edges_without is None:
             return {}
-        rows = self.edges_without.filter((pl.col("plain") > 0.5) & (pl.col("share") <= 0.5))
+        silent = [] if self.sites is None else self.sites.filter(pl.col("graphs") == 0)["site"].to_list()  # of no graph nothing is said
+        rows = self.edges_without.filter((pl.col("plain") > 0.5) & (pl.col("share") <= 0.5) & ~pl.col("site").is_in(silent))
         found: dict[str, list[tuple[str, str]]] = {}
         for site, x, y in rows.select("site", "x", "y").iter_rows():
             found.setdefault(site, []).append((x, y))
@@ -137,6 +138,18 @@ class Stability:
         if not len(rows):
             raise KeyError(f"{x!r} and {y!r} are not two variables of this discovery")
         return float(rows[0])
+
+    def frames(self) -> dict[str, pl.DataFrame]:
+        """The tables there are, by the names of the files that they are written to as CSV.
+
+        Returns
+        -------
+        dict of str to polars.DataFrame
+            ``sure`` (edges) and ``copies`` (tests) where copies were finished; ``sites`` and ``without`` (edges) where sites were left out.
+        """
+        over_copies = {"sure": self.edges, "copies": self.tests} if self.done else {}
+        by_site = {"sites": self.sites, "without": self.edges_without}
+        return over_copies | {name: frame for name, frame in by_site.items() if frame is not None and frame.height}
 
     def in_words(self) -> list[str]:
         """What it says, in sentences: for the summary of a result and for its report.
@@ -191,7 +204,7 @@ class Stability:
             empty=int(told["empty"]),
             cut=int(told["cut"]),
             rounds=int(told["rounds"]),
-            **{name: None if told[name] is None else pl.DataFrame(told[name], schema=schema()) for name, schema in _BY_SITE.items()},
+            **{name: None if told.get(name) is None else pl.DataFrame(told[name], schema=schema()) for name, schema in _BY_SITE.items()},
             alpha=float(told["alpha"]),
         )
 

@@ -13,11 +13,16 @@ function title(told) {
   return head;
 }
 
+// A small plot as the server has drawn it: lines and dots, no words
+const picture = (text) => document.importNode(new DOMParser().parseFromString(text, "text/html").querySelector("svg"), true);
+
 function facts(told) {
   const list = make("dl", undefined, { class: "facts" });
   for (const fact of told.facts) {
     const row = make("div");
-    row.append(make("dt", fact.term), make("dd", fact.words));
+    const words = make("dd", fact.words);
+    if (fact.plot) words.append(picture(fact.plot));
+    row.append(make("dt", fact.term), words);
     list.append(row);
   }
   return list;

@@ -23,8 +23,10 @@ def test_the_panel_of_an_edge_and_of_a_missing_edge() -> None:
 
 def test_the_script_is_told_the_same() -> None:
     told = client_of(sized()).get("/studies/s/result/graph.json?show=1").json()["pairs"]
-    assert {"term": "How strong", "words": WEAKEST} in told["0-1"]["facts"]
-    assert {"term": "How strong", "words": APART} in told["1-2"]["facts"]
+    for pair, words in (("0-1", WEAKEST), ("1-2", APART)):
+        (fact,) = [fact for fact in told[pair]["facts"] if fact["term"] == "How strong"]
+        assert fact["words"] == words
+        assert fact["plot"].startswith('<svg class="interval"')
     assert [test["strength"] for test in told["0-1"]["tests"]] == ["+0.41", "+0.31"]
     assert told["0-1"]["tests"][1]["size"] == "+0.31 SD per SD (0.25 to 0.37)"
 

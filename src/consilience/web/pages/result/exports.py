@@ -7,23 +7,28 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import polars as pl
+
 from consilience.graph.drawing.svg import Positions
 from consilience.graph.graphs import PAG
-from consilience.sheets import guarded, to_csv
+from consilience.sheets import frame_csv, guarded, to_csv
 from consilience.web.pages.result.choice import Kind
-from consilience.web.pages.result.view import View
+from consilience.web.pages.result.view import Row, View
 
 __all__ = ["EXPORTS", "Export", "exports_of", "plain_names"]
 
 
 class Export(NamedTuple):
-    """A kind of file: its name, what it is called, its type, what makes it, and whether it takes one graph with its own marks."""
+    """A kind of file: its name, what it is called, its type, what makes it, whether it takes one graph with its own marks, and for which
+    results there is one.
+    """
 
     name: str
     title: str
     media_type: str
     make: Callable[[View, Positions], str]
     graph: bool = False
+    there: Callable[[View], bool] = lambda _: True
 
 
 def _svg(view: View, positions: Positions) -> str:
@@ -56,25 +61,39 @@ def _amat(view: View, _: Positions) -> str:
 
 
 def _edges(view: View, _: Positions) -> str:
-    head = ["from", "edge", "to", "graphs", "meaning", "strength", "how strong"]
+    head = ["from", "edge", "to", "graphs", "meaning", "strength", "how strong", "share over copies", "how sure"]
     # the marks between two names are ours, and no formula in any spreadsheet; a minus is one that spreadsheets read
     rows = (
         [guarded(row.a), row.sign, guarded(row.b), row.often, guarded(row.words), row.strength.replace("−", "-"), guarded(row.strong)]
+        + (["", ""] if row.sure is None else [row.sure.share, guarded(row.sure.words)])
         for row in view.rows
     )
     return to_csv([head, *rows])
 
 
+def _edge(row: Row) -> dict[str, object]:
+    told: dict[str, object] = {"from": row.a, "edge": row.sign, "to": row.b, "graphs": row.often, "meaning": row.words}
+    sure = {} if row.sure is None else {"share_over_copies": row.sure.share, "how_sure": row.sure.words}
+    return told | {"how_strong": row.strong} | sure
+
+
 def _json(view: View, _: Positions) -> str:
     told: dict[str, object] = {"title": view.title, "alpha": view.found.alpha, "labels": list(view.labels)}
-    told["edges"] = [
-        {"from": row.a, "edge": row.sign, "to": row.b, "graphs": row.often, "meaning": row.words, "how_strong": row.strong}
-        for row in view.rows
-    ]
+    told["edges"] = [_edge(row) for row in view.rows]
     if view.choice.second is None and view.choice.first.kind is not Kind.SUMMARY:
         graph = _graph(view)
         told |= {"labels": list(graph.labels), "matrix": graph.to_matrix().tolist()}
     return json.dumps(told, ensure_ascii=False, indent=1, allow_nan=False)
+
+
+def _frame(name: str, title: str) -> Export:
+    """One of the tables on how sure the result is, where there is one."""
+
+    def frames(view: View) -> dict[str, pl.DataFrame]:
+        return {} if view.found.stability is None else view.found.stability.frames()
+
+    kind = "text/csv; charset=utf-8"
+    return Export(f"{name}.csv", title, kind, lambda view, _: frame_csv(frames(view)[name]), there=lambda view: name in frames(view))
 
 
 EXPORTS = {
@@ -86,6 +105,10 @@ EXPORTS = {
         Export("tetrad.txt", "Tetrad", "text/plain; charset=utf-8", _tetrad, graph=True),
         Export("amat.csv", "pcalg (amat, CSV)", "text/csv; charset=utf-8", _amat, graph=True),
         Export("edges.csv", "Edges (CSV)", "text/csv; charset=utf-8", _edges),
+        _frame("sure", "How sure: edges (CSV)"),
+        _frame("copies", "How sure: tests (CSV)"),
+        _frame("sites", "Without each site (CSV)"),
+        _frame("without", "Without each site: edges (CSV)"),
         Export("json", "JSON", "application/json", _json),
     )
 }
@@ -95,7 +118,7 @@ EXPORTS = {
 def exports_of(view: View) -> list[Export]:
     """What a drawing may be exported as: marks that differ from graph to graph have no word in other programs' formats."""
     one = view.choice.second is None and view.choice.first.kind is not Kind.SUMMARY
-    return [export for export in EXPORTS.values() if export.title and (one or not export.graph)]
+    return [export for export in EXPORTS.values() if export.title and (one or not export.graph) and export.there(view)]
 
 
 def plain_names(labels: Sequence[str]) -> list[str]:

@@ -12,8 +12,10 @@ from consilience.graph.drawing.shapes import Line
 from consilience.iod.discovery import Discovery
 from consilience.iod.headline import condition
 from consilience.iod.report import sections
+from consilience.iod.report.how_sure import sure_in_short
 from consilience.iod.report.html import Html, label
 from consilience.iod.report.reading import reading
+from consilience.iod.report.resampled import how_sure_section
 from consilience.iod.report.sentences import certain, edges_in_words
 from consilience.iod.report.tables import DECISIONS
 from consilience.iod.wording import counted, format_weight
@@ -26,7 +28,7 @@ from consilience.web.pages.result.source import ResultSource
 from consilience.web.pages.result.view import View
 from consilience.web.rendering import Link, render
 
-__all__ = ["about_page", "conflicts_page", "graph_page", "tests_page"]
+__all__ = ["about_page", "conflicts_page", "graph_page", "sure_page", "tests_page"]
 
 MOST_GRAPHS = 500
 """Graphs that can be chosen from a list; those behind are reached one by one."""
@@ -56,6 +58,7 @@ def graph_page(source: ResultSource, held: Prepared, view: View, links: Links, a
         label=_label,
         follows=[_markup(one) for one in certain(found)],
         condition=condition(found),
+        sure=sure_in_short(found.stability) if found.stability is not None else "",
         file=f"{source.study}-{view.choice.file}",
     )
 
@@ -73,6 +76,15 @@ def tests_page(source: ResultSource, held: Prepared, links: Links, alpha: Alpha,
         decisions=DECISIONS,
         last=last,
         label=_label,
+    )
+
+
+def sure_page(source: ResultSource, held: Prepared, links: Links, alpha: Alpha) -> HTMLResponse:
+    """How sure the result is, as the study decided it: another level was not resampled."""
+    return render(
+        "result/sure.html",
+        **_frame(source, held, links, alpha, "sure"),
+        sure=_markup(how_sure_section(held.own, held.positions)),
     )
 
 
@@ -108,6 +120,7 @@ def _frame(source: ResultSource, held: Prepared, links: Links, alpha: Alpha, pag
     tabs = (
         Link("Graphs", links.to(), page == "graph"),
         Link("Tests", links.to("tests"), page == "tests", f"{found.tests.height:,}"),
+        *([Link("How sure", links.to("sure"), page == "sure")] if held.own.stability is not None else []),
         Link("Conflicts", links.to("conflicts"), page == "conflicts", f"{trouble:,}" if trouble else ""),
         Link("Data, settings, files", links.to("about"), page == "about"),
     )

@@ -78,7 +78,7 @@ def result_routes(prefix: str, load: Load, *, desk: Desk | None = None) -> list[
     --------
     >>> async def load(request): ...
     >>> [route.path for route in result_routes("/result", load)][:3]
-    ['/result', '/result/tests', '/result/conflicts']
+    ['/result', '/result/tests', '/result/sure']
     """
     kept = desk or Desk()
 
@@ -105,6 +105,7 @@ def result_routes(prefix: str, load: Load, *, desk: Desk | None = None) -> list[
     return [
         Route(prefix, page(_graph)),
         Route(f"{prefix}/tests", page(_tests)),
+        Route(f"{prefix}/sure", page(lambda asked: pages.sure_page(asked.source, asked.held, asked.links, asked.alpha))),
         Route(f"{prefix}/conflicts", page(lambda asked: pages.conflicts_page(asked.source, asked.held, asked.links, asked.alpha))),
         Route(f"{prefix}/about", page(lambda asked: pages.about_page(asked.source, asked.held, asked.links, asked.alpha))),
         Route(f"{prefix}/graph.json", page(_data)),

@@ -10,6 +10,8 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
 
+from markupsafe import Markup
+
 from consilience.citest.size_words import levels_in_words, strength_in_words
 from consilience.graph.drawing.lettering import legible
 from consilience.graph.drawing.shapes import DOTTED, OPEN, Line
@@ -18,11 +20,13 @@ from consilience.graph.marks import ARROW, TAIL, Mark
 from consilience.graph.mixed import Edge
 from consilience.graph.text import edge_symbol
 from consilience.iod.discovery import Discovery
+from consilience.iod.report.how_sure import Sure, sure_cell
+from consilience.iod.report.html import Html
 from consilience.iod.report.legends import graph_legend
 from consilience.iod.report.pairs import Fact, Pairs, Story
 from consilience.iod.report.sentences import edge_sentence, left_open
 from consilience.iod.summary import NO, UNKNOWN
-from consilience.iod.summary_drawing import summary_legend, summary_lines
+from consilience.iod.summary_drawing import by_share, share_legend, summary_legend, summary_lines
 from consilience.iod.wording import counted, format_p
 from consilience.web.pages.result.choice import Choice, Kind
 from consilience.web.pages.result.difference import Difference
@@ -33,13 +37,14 @@ MOST_UNKNOWN = 25
 """Edges of which nothing is known that a drawing has; more of them would hide the others."""
 ROOM, LARGEST = (600.0, 460.0), 1.5
 """Pixels that a drawing on a page may fill before it is shown larger than it is, and how much larger it may be."""
+NOTHING = Markup("")
 MOST_TESTS = 12
 """Tests of a pair that the panel lists; the page of all tests has the others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An edge in the table: its ends, the sign between them, in how many graphs, what it says, and how strong."""
+    """An edge in the table: its ends, the sign between them, in how many graphs, what it says, how strong with a plot, and how sure."""
 
     pair: str
     a: str
@@ -50,6 +55,9 @@ class Row:
     status: str
     strength: str = "–"
     strong: str = ""
+    plot: Markup = NOTHING
+    sure: Sure | None = None
+    cell: Markup = NOTHING
 
 
 class Gap(NamedTuple):
@@ -96,9 +104,13 @@ class View:
 
     @cached_property
     def lines(self) -> list[Line]:
-        """The edges as they are drawn."""
+        """The edges as they are drawn: the surer by resampling, the thicker."""
         if self.difference is not None:
             return self.difference.lines
+        return self._plain_lines if self.choice.first.kind is Kind.LOCAL else by_share(self._plain_lines, self.pairs.sure.shares)
+
+    @property
+    def _plain_lines(self) -> list[Line]:
         if self.choice.first.kind is Kind.SUMMARY:
             drawn = summary_lines(self.found.summary) if self.found.pags else []
             return [line for line in drawn if line.pattern != DOTTED] if self.unknown else drawn
@@ -117,6 +129,12 @@ class View:
         """What the lines say."""
         if self.difference is not None:
             return self.difference.legend
+        if self.choice.first.kind is Kind.LOCAL:  # copies of one data set alone were not looked at
+            return graph_legend(self.lines)
+        return [*self._plain_legend, *share_legend(self.lines, self.pairs.sure.shares)]
+
+    @property
+    def _plain_legend(self) -> list[Line | str]:
         if self.choice.first.kind is not Kind.SUMMARY:
             return graph_legend(self.lines)
         if not self.found.pags:
@@ -194,7 +212,7 @@ class View:
             "ends": [legible(end) for end in ends],
             "sign": "" if line is None else _sign(line),
             "gap": "" if line is not None else "not known" if self.unknown and story.status == UNKNOWN else "no edge",
-            "facts": [{"term": fact.term, "words": fact.words} for fact in facts],
+            "facts": [{"term": fact.term, "words": fact.words} | ({"plot": _drawn(fact.plot)} if fact.plot else {}) for fact in facts],
             "tests": tests,
             "more": len(story.tests) - len(tests),
         }
@@ -234,7 +252,9 @@ class View:
     def _row(self, line: Line) -> Row:
         story = self.pairs.story(line.a, line.b)
         status = self.difference.status(line) if self.difference is not None else story.status
-        return Row(self.pair(line.a, line.b), line.a, _sign(line), line.b, story.often, self._says(line), status, *_strong(story))
+        return Row(
+            self.pair(line.a, line.b), line.a, _sign(line), line.b, story.often, self._says(line), status, *_strong(story), *_sure(story)
+        )
 
     def _says(self, line: Line) -> str:
         """What a line says, in a sentence."""
@@ -268,9 +288,18 @@ class View:
         return self.pairs.story(line.a, line.b).status
 
 
-def _strong(story: Story) -> tuple[str, str]:
-    """How strong, in few words and in sentences."""
-    return story.strength, "" if story.strong is None else story.strong.all_words
+def _strong(story: Story) -> tuple[str, str, Markup]:
+    """How strong, in few words, in sentences, and as a plot."""
+    return story.strength, "" if story.strong is None else story.strong.all_words, _drawn(story.plot)
+
+
+def _sure(story: Story) -> tuple[Sure | None, Markup]:
+    """How sure, in words, and as a cell of the table."""
+    return story.sure, _drawn(sure_cell(story.sure))
+
+
+def _drawn(plot: Html) -> Markup:
+    return Markup(plot)  # noqa: S704  of the type Html only, which is escaped where it is made
 
 
 def _how_often(entry: Line) -> bool:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 
-from consilience.data.design import Design
-from consilience.glm.crowd import Crowd, Weights
+from consilience.data.design import Coding, Design, ModelSpec, build, column_names
+from consilience.data.features import feature_plan, widen
+from consilience.data.schema import Schema
+from consilience.data.table import Table
+from consilience.glm.crowd import Crowd, Crowds, Weights
 from consilience.glm.layout import WITHHELD, Family, Shape, SiteEffects, is_silent, n_parameters, pack, unpack
 from consilience.glm.logit import Logit
 from consilience.glm.site_effects import answer, make_kernel
@@ -87,6 +91,26 @@ def test_a_small_set_needs_a_third_of_its_rows() -> None:
         weights = even.copy()
         weights[counting:6] = 1e-6
         assert crowd.is_enough([Weights(weights[None], by_level=True)]) is enough
+
+
+def test_what_is_kept_of_levels_silences_the_features_that_the_columns_do() -> None:
+    """Cells of two variables are counted once for all models over the same rows; a design's own columns say the same."""
+    schema, seen = Schema({"A": "continuous", "B": "continuous", "C": "binary", "E": ("multinomial", "pqrs")}), set[tuple[bool, ...]]()
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        n = int(rng.choice([40, 90, 200]))
+        frame = pl.DataFrame({"A": rng.normal(size=n), "B": rng.normal(size=n), "C": rng.random(n) < 0.3, "E": [*rng.choice([*"pqrs"], n)]})
+        table = Table(frame.with_columns(C=pl.when(rng.random(n) < 0.1).then(None).otherwise(pl.col("C"))), schema, "muenster")
+        crowds = Crowds(table, FEWEST)
+        for predictors in (("A", "C", "E"), ("C", "E", "B"), ("C", "E")):
+            model, names = ModelSpec("B", predictors, predictors), column_names(schema, predictors)
+            design = build(table, model, range(len(names)), Coding({}))
+            plan, scales = feature_plan(schema, names), [None if name in table.codes else 0 for name, _ in names]
+            own = widen(design.columns, plan, scales, design.weights, FEWEST)
+            kept = widen(design.columns, plan, scales, design.weights, FEWEST, crowds.levels(model, names))
+            np.testing.assert_array_equal(kept, own)
+            seen.add(tuple((own[:, len(names) :] == 0.0).all(axis=0).tolist()))
+    assert len(seen) > 5, "different features are silent in different tables"
 
 
 def test_silence_is_counted_and_is_no_other_nan() -> None:

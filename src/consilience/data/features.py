@@ -14,17 +14,20 @@ it has times so many rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from consilience.data.clumps import effective_rows
 from consilience.data.design import Floats, centre
 from consilience.data.schema import Schema
 
-__all__ = ["MOST_FEATURES", "MOST_SCALE", "feature_plan", "widen"]
+__all__ = ["MOST_FEATURES", "MOST_SCALE", "Levels", "feature_plan", "parted", "widen"]
 
+Codes = NDArray[np.intp]
 MOST_FEATURES = 8
 """Features of one model. Their cross-products are most of what the check of a model costs."""
 MOST_SCALE = 64
@@ -51,11 +54,17 @@ def feature_plan(schema: Schema, columns: Sequence[tuple[str, int]]) -> list[tup
 
 
 def widen(
-    columns: Floats, plan: Sequence[tuple[int, ...]], scales: Sequence[int | None], weights: Floats | None, least: float = 1.0
+    columns: Floats,
+    plan: Sequence[tuple[int, ...]],
+    scales: Sequence[int | None],
+    weights: Floats | None,
+    least: float = 1.0,
+    levels: Levels | None = None,
 ) -> Floats:
     """Centred ``columns`` with their features, centred too. ``scales`` has the exponent of a number's scale, None for a level.
 
-    With ``least`` above one, features that are about fewer rows are zero, and those for which there are too few rows.
+    With ``least`` above one, features that are about fewer rows are zero, and those for which there are too few rows. ``levels`` are
+    :meth:`Levels.of` these columns, for who has them already.
 
     >>> widen(np.array([[-1.0], [0.0], [1.0]]), [(0, 0)], [0], None).round(3)
     array([[-1.   ,  0.267],
@@ -79,9 +88,9 @@ def widen(
             made[:, k] *= bounded[j]
     centre(made[:, p:], weights)
     if least > 1:
-        rows = np.ones(len(columns)) if weights is None else weights
-        left = round(float(rows.sum())) // least - 1 - p
-        for k, few in enumerate(_few(made[:, p:], bounded, plan, _Levels.of(columns, scales, rows, least), rows, least), start=p):
+        levels = levels or Levels.of(columns, scales, weights, least)
+        left = levels.n // least - 1 - p
+        for k, few in enumerate(_few(made[:, p:], bounded, plan, levels, weights, least), start=p):
             if few or left <= 0:
                 made[:, k] = 0.0
             else:
@@ -89,28 +98,60 @@ def widen(
     return made
 
 
-class _Levels(NamedTuple):
-    """The columns of levels: which rows have each, with their weights, and with which others it parts 1 to ``least`` - 1 rows."""
+class Levels(NamedTuple):
+    """The columns of levels among those of a design with ``n`` rows: the ``rows`` that have each, and with which others it parts 1 to
+    ``least`` - 1 rows. ``codes`` has the levels of every row, a variable at a time, and which columns are of it, with their levels.
+    """
 
-    here: dict[int, Floats]
-    rare: dict[int, set[int]]
+    n: int
+    rows: Mapping[int, float]
+    rare: Mapping[int, set[int]]
+    codes: Sequence[tuple[Codes, Sequence[tuple[int, int]]]]
 
     @classmethod
-    def of(cls, columns: Floats, scales: Sequence[int | None], weights: Floats, least: float) -> _Levels:
+    def of(cls, columns: Floats, scales: Sequence[int | None], weights: Floats | None, least: float) -> Levels:
+        """From centred columns, of which those of levels are above zero in the rows that have it."""
         places = [j for j, scale in enumerate(scales) if scale is None]
-        has = (columns[:, places] > 0).astype(np.float64)
-        here = has * weights[:, None]
-        both = here.T @ has
-        counts = both.diagonal()
-        one, other = counts[:, None] - both, counts[None] - both
-        cells = np.rint([both, one, other, weights.sum() - both - one - other])
-        few = np.count_nonzero((cells > 0) & (cells < least), axis=0) * (1 - np.eye(len(places), dtype=np.int64))
-        rare = {j: {places[i] for i in np.flatnonzero(row).tolist()} for j, row in zip(places, few, strict=True)}
-        return cls(dict(zip(places, here.T, strict=True)), rare)
+        codes = [(columns[:, j] > 0).astype(np.intp) for j in places]
+        n = float(len(columns) if weights is None else weights.sum())
+        rows = {j: float(np.bincount(own, weights, 2)[1]) for j, own in zip(places, codes, strict=True)}
+        rare: dict[int, set[int]] = {j: set() for j in places}
+        for (i, one), (j, other) in combinations(zip(places, codes, strict=True), 2):
+            if parted(one, other, (2, 2), weights, least)[1, 1]:
+                rare[i].add(j)
+                rare[j].add(i)
+        return cls(round(n), rows, rare, [(own, [(j, 1)]) for j, own in zip(places, codes, strict=True)])
+
+    def within(self, values: Floats) -> dict[int, float]:
+        """The sum of some values of rows over those with each level."""
+        found = dict[int, float]()
+        for codes, members in self.codes:
+            sums = np.bincount(codes, values)
+            found.update((j, float(sums[level]) if level < len(sums) else 0.0) for j, level in members)
+        return found
+
+    def here(self, column: int, weights: Floats | None) -> Floats:
+        """How often each row that has the level of a column occurs; zero for the others."""
+        codes, level = next((codes, level) for codes, members in self.codes for j, level in members if j == column)
+        found: Floats = (codes == level).astype(np.float64)
+        return found if weights is None else found * weights
+
+
+def parted(one: Codes, other: Codes, sizes: tuple[int, int], weights: Floats | None, least: float) -> NDArray[np.bool_]:
+    """Of every level of one variable and every level of another: do they part 1 to ``least`` - 1 rows, with both, one or none of them?
+
+    >>> parted(np.array([0, 0, 1, 1, 1]), np.array([0, 1, 1, 1, 1]), (2, 2), None, 2)
+    array([[ True,  True],
+           [ True,  True]])
+    """
+    both = np.bincount(one * sizes[1] + other, weights, sizes[0] * sizes[1]).reshape(sizes)
+    a, b = both.sum(axis=1, keepdims=True), both.sum(axis=0)
+    cells = np.rint([both, a - both, b - both, both.sum() - a - b + both])
+    return np.asarray(((cells > 0) & (cells < least)).any(axis=0))
 
 
 def _few(
-    features: Floats, bounded: dict[int, Floats], plan: Sequence[tuple[int, ...]], levels: _Levels, weights: Floats, least: float
+    features: Floats, bounded: dict[int, Floats], plan: Sequence[tuple[int, ...]], levels: Levels, weights: Floats | None, least: float
 ) -> Iterator[bool]:
     """Which of the centred features are about too few rows.
 
@@ -121,22 +162,26 @@ def _few(
     Bounds that cost next to nothing come first. Numbers lie within ±2, so that m of them multiplied are within ±2^m, and 2·2^m from any of
     their values. By Σb² ≤ M Σ|b| what is at most M is about Σ|b|/M rows or more, so Σb²/M² or more; and Σb² is least about the mean.
     """
-    for feature, product in zip(features.T, plan, strict=True):
-        inside, numbers = [j for j in product if j in levels.here], [bounded[j] for j in product if j not in levels.here]
-        if not numbers:
-            yield inside[1] in levels.rare[inside[0]]
-        elif not inside:
-            plain = float(feature @ (weights * feature)) >= 4.0 ** (1 + len(numbers)) * least
-            yield not plain and _about_few(np.prod(numbers, axis=0), weights, least, median=True)
+    squares = np.einsum("ij,ij->i", features.T, features.T if weights is None else features.T * weights).tolist()
+    within = dict[int, dict[int, float]]()
+    for square, (first, *others) in zip(squares, plan, strict=True):
+        last = others[-1]
+        if first in levels.rows:
+            yield last in levels.rare[first]
+        elif last not in levels.rows:
+            plain = square >= 4.0 ** (2 + len(others)) * least
+            yield not plain and _about_few(np.prod([bounded[j] for j in (first, *others)], axis=0), weights, least, median=True)
+        elif levels.rare[last] or 0 < levels.rows[last] < 2 * least:
+            yield True
         else:
-            here, made = levels.here[inside[0]], np.prod(numbers, axis=0)
-            plain = float(here @ (made * made)) >= 4.0 ** len(numbers) * least
-            short = bool(levels.rare[inside[0]]) or 0 < float(here.sum()) < 2 * least
-            yield short or (not plain and _about_few(made, here, least, median=False))
+            number = bounded[first]
+            if first not in within:
+                within[first] = levels.within(number * number if weights is None else number * number * weights)
+            yield within[first][last] < 4.0 * least and _about_few(number, levels.here(last, weights), least, median=False)
 
 
-def _about_few(column: Floats, weights: Floats, least: float, *, median: bool) -> bool:
+def _about_few(column: Floats, weights: Floats | None, least: float, *, median: bool) -> bool:
     """True if a column is about fewer rows, besides its median or zero; a row stands for as many as its weight says."""
-    rows = np.repeat(column, np.rint(weights).astype(np.int64))[:, None]
+    rows = (column if weights is None else np.repeat(column, np.rint(weights).astype(np.int64)))[:, None]
     about = np.median(rows, axis=0) if median else np.zeros(1)
     return bool(0 < effective_rows(rows, about)[0] < least)

@@ -67,6 +67,7 @@ class Census:
         """Sites that anything must be about, with strict."""
         self._alone = terms.method in ALONE or terms.effects in ALONE
         self._refusals = dict[frozenset[str], str]()  # each is asked for with every request
+        self._reasons = dict[Vector, str]()
         self._holds = {site: frozenset(said.variables) for site, said in self.statements.items() if not self.sits_out(site)}
 
     def without(self, site: bytes) -> Census:
@@ -95,7 +96,10 @@ class Census:
             return ""
         wanted = frozenset(variables)
         if wanted not in self._refusals:
-            self._refusals[wanted] = self._refusal(self._vector(wanted))
+            vector = self._vector(wanted)
+            if vector not in self._reasons:  # many sets of variables are of the same sites
+                self._reasons[vector] = self._refusal(vector)
+            self._refusals[wanted] = self._reasons[vector]
         return self._refusals[wanted]
 
     def _refusal(self, vector: Vector) -> str:
@@ -148,7 +152,7 @@ class Census:
         )
         pairs = [[self._vector(names) for names in self._needed(pair)] for pair in combinations(self.schema, 2)]
         found = list[tuple[tuple[int, int], Space]]()
-        for order in orders:
+        for order in dict.fromkeys(map(tuple, orders)):  # mostly they are the same
             space = Space(weights, self.least)
             allowed = {vector for vector in order if space.join(vector)}
             found.append(((sum(allowed.issuperset(needed) for needed in pairs), len(allowed)), space))

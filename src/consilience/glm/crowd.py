@@ -22,14 +22,17 @@ small, about a third of its rows: rules on levels allow sets of ``fewest`` rows,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from consilience.data.design import ModelSpec
-from consilience.data.table import Table
+from consilience.data.features import Levels, parted
+from consilience.data.table import Rows, Table
 
 __all__ = ["Crowd", "Crowds", "Weights", "step_weights"]
 
@@ -45,13 +48,14 @@ ROUNDING = 1e-3
 FAINT = 1e-8
 """Where all rows on one side of a step have less of w together, the step is as good as complete. A fit of a number with few values, one of
 which predicts a level perfectly, ends above it."""
-MIDDLE = ((0.0475, 65), (0.16, 5))
-"""Where w is at least the first in so many times ``fewest`` rows, p is between 0.05 and 0.95 there (0.2 and 0.8), and all weights above are
-enough: no sum of :func:`step_weights` needs to be made."""
+MIDDLE = ((0.2, 5), (0.05, 65))
+"""Where p is between the first and one less it in so many times ``fewest`` rows, all weights above are enough: no sum of
+:func:`step_weights` needs to be made."""
 
 
-EVEN = 0.0125
-"""Rows with less of a weight are light; one with so much of it counts as a twentieth of one in the middle."""
+EVEN = (0.0125, 0.0625)
+"""Rows with less of a weight are light; one with so much of it counts as a twentieth of one in the middle, or as a quarter: of small sets
+most rows must not be light, of large ones many may."""
 
 
 class Weights(NamedTuple):
@@ -84,21 +88,32 @@ class Crowd:
     (False, True)
     """
 
-    def __init__(self, sets: Floats, fewest: float, smallest: float | None = None) -> None:
-        self.sets, self.fewest = sets, fewest
-        self._smallest = float(sets.sum(axis=0).min(initial=len(sets))) if smallest is None else smallest
+    def __init__(self, sets: Floats | Callable[[], Floats], fewest: float, smallest: float | None = None) -> None:
+        self._made, self.fewest, self._known_smallest = sets, fewest, smallest
+
+    @cached_property
+    def sets(self) -> Floats:
+        """The sets, made when they are first needed: most models never do."""
+        return self._made() if callable(self._made) else self._made
+
+    @cached_property
+    def _smallest(self) -> float:
+        """Rows of the smallest set."""
+        return float(self.sets.sum(axis=0).min(initial=len(self.sets))) if self._known_smallest is None else self._known_smallest
 
     def ordered(self, order: NDArray[np.intp]) -> Crowd:
         """The same for a kernel that has its rows in another order."""
-        return Crowd(self.sets[order], self.fewest, self._smallest)
+        return Crowd(lambda: self.sets[order], self.fewest, self._smallest)
 
     def is_enough(self, told: Iterable[Weights]) -> bool:
         """True if every sum with these weights is about enough rows. What is zero in all rows of a set tells nothing."""
         for values, most, by_level, rows, having, share in told:
+            # Σv² ≤ max v · Σv: mostly that settles it, and no row is squared
+            if not by_level and values.sum(axis=1).min() >= self.fewest * most:
+                continue
             sets = self.sets if rows is EVERY else self.sets[rows]
             sets = sets if by_level else sets[:, :1]
             sums = values @ sets
-            # Σv² ≤ max v · Σv: mostly that settles it, and no row is squared
             if sums.min() >= self.fewest * most:
                 continue
             sizes = sets.sum(axis=0) if having is None else having @ sets
@@ -112,24 +127,30 @@ class Crowd:
 
         However the rows that are light in one of them lie, enough of each set are not.
 
-        >>> Crowd(np.ones((400, 1)), 5).is_even(np.full((2, 400), 0.2)), Crowd(np.ones((40, 1)), 5).is_even(np.full((2, 40), 0.2))
+        >>> Crowd(np.ones((400, 1)), 5).is_even(np.full((2, 400), 0.2)), Crowd(np.ones((15, 1)), 5).is_even(np.full((2, 15), 0.2))
         (True, False)
         """
-        light = weights.size - int(np.count_nonzero(weights >= EVEN))
-        return self._smallest - light >= self.fewest * most / EVEN
+        for even in EVEN:
+            light = weights.size - int(np.count_nonzero(weights >= even))
+            if self._smallest - light >= self.fewest * most / even:
+                return True
+        return False
 
-    def have_middle(self, weights: Floats) -> bool:
-        """:meth:`has_middle` for each row of a matrix, by what all of them lack together: if False, some may have it all the same."""
-        least, many = MIDDLE[0]
-        outside = weights.size - int(np.count_nonzero(weights >= least))
-        return bool(weights.shape[1] - outside >= many * self.fewest)
+    def have_middle(self, probability: Floats) -> bool:
+        """:meth:`has_middle` for each level, by what all of them lack together: if False, some may have it all the same.
+
+        A row for each level. Where one is nearly certain, another is as improbable: it is enough to count what is below.
+        """
+        least, many = MIDDLE[-1]
+        below = probability.size - int(np.count_nonzero(probability >= least))
+        return bool(probability.shape[1] - below >= many * self.fewest)
 
     def has_middle(self, *weights: Floats) -> bool:
         """True if so many rows are in the middle of a step that nothing else needs to be looked at: w of all rows, in one piece or more."""
         for least, many in MIDDLE:
-            wanted, found = many * self.fewest, 0
+            wanted, weight, found = many * self.fewest, least * (1.0 - least), 0
             for w in weights:
-                found += int(np.count_nonzero(w >= least))
+                found += int(np.count_nonzero(w >= weight))
                 if found >= wanted:
                     return True
         return False
@@ -165,6 +186,9 @@ class Crowds:
     def __init__(self, table: Table, fewest: float) -> None:
         self.table, self.fewest = table, fewest
         self._known: dict[tuple[object, ...], Crowd] = {}
+        self._levels: dict[tuple[object, ...], Levels] = {}
+        self._own: dict[tuple[object, str], NDArray[np.intp]] = {}
+        self._pairs: dict[tuple[object, str, str], NDArray[np.bool_]] = {}
 
     def of(self, model: ModelSpec) -> Crowd | None:
         """The sets of rows of a model: all of them, and those with each level of each discrete predictor.
@@ -186,9 +210,49 @@ class Crowds:
         rows = self.table.complete(model.sample)
         key = (rows.key, discrete)
         if key not in self._known:
-            sets = [np.ones(rows.n)]
-            for name in discrete:
-                own = codes[name] if rows.index is None else codes[name][rows.index]
-                sets += [(own == level).astype(np.float64) for level in np.flatnonzero(np.bincount(own))]
-            self._known[key] = Crowd(np.stack(sets, axis=1), self.fewest)
+            own = [codes[name] if rows.index is None else codes[name][rows.index] for name in discrete]
+            counts = [np.bincount(each) for each in own]
+            smallest = min((int(each[each > 0].min(initial=rows.n)) for each in counts), default=rows.n)
+            self._known[key] = Crowd(lambda: _sets(rows.n, own, counts), self.fewest, smallest)
         return self._known[key]
+
+    def levels(self, model: ModelSpec, names: Sequence[tuple[str, int]]) -> Levels | None:
+        """The levels among the columns ``names`` of a design; None where no rule is asked for.
+
+        Of rows and not of distinct ones: where these are counted there are no numbers, and which rows have a level is not asked for.
+        """
+        if self.fewest <= 1:
+            return None
+        codes, rows = self.table.codes, self.table.complete(model.sample)
+        key = (rows.key, tuple(name if name[0] in codes else None for name in names))
+        if key not in self._levels:
+            places = {j: name for j, name in enumerate(names) if name[0] in codes}
+            rare: dict[int, set[int]] = {j: set() for j in places}
+            for (i, (one, a)), (j, (other, b)) in combinations(places.items(), 2):
+                if self._parted(rows, one, other)[a, b]:
+                    rare[i].add(j)
+                    rare[j].add(i)
+            own = {name: self._codes(rows, name) for name in dict.fromkeys(name for name, _ in places.values())}
+            counts = {j: float(np.count_nonzero(own[name] == level)) for j, (name, level) in places.items()}
+            of = [(found, [(j, level) for j, (name, level) in places.items() if name == each]) for each, found in own.items()]
+            self._levels[key] = Levels(rows.n, counts, rare, of)
+        return self._levels[key]
+
+    def _codes(self, rows: Rows, name: str) -> NDArray[np.intp]:
+        if (rows.key, name) not in self._own:
+            own = self.table.codes[name]
+            self._own[rows.key, name] = (own if rows.index is None else own[rows.index]).astype(np.intp)
+        return self._own[rows.key, name]
+
+    def _parted(self, rows: Rows, one: str, other: str) -> NDArray[np.bool_]:
+        key = (rows.key, one, other)
+        if key not in self._pairs:
+            sizes = len(self.table.schema[one].levels), len(self.table.schema[other].levels)
+            self._pairs[key] = parted(self._codes(rows, one), self._codes(rows, other), sizes, None, self.fewest)
+        return self._pairs[key]
+
+
+def _sets(n: int, codes: Sequence[NDArray[np.int32]], counts: Sequence[NDArray[np.intp]]) -> Floats:
+    """All of ``n`` rows, and those with each level that occurs, in columns."""
+    levels = [(own == level).astype(np.float64) for own, count in zip(codes, counts, strict=True) for level in np.flatnonzero(count)]
+    return np.stack([np.ones(n), *levels], axis=1)

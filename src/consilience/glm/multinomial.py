@@ -45,6 +45,7 @@ class Multinomial(Kernel):
         self.target = np.concatenate(
             [((present[sloped][:, None] - 1) * p + np.arange(p)).ravel(), self.n_shared + np.arange(len(self.free))]
         )
+        self.pairs = np.triu_indices(len(present), 1)
         self.free_square, self.grid_square, self.target_square = (np.ix_(i, i) for i in (self.free, self.grid, self.target))
 
     @property
@@ -107,13 +108,14 @@ class Multinomial(Kernel):
     def weights(self, terms: RowTerms, crowd: Crowd) -> Iterator[Weights]:
         # H = Σ over pairs of levels of π_l π_m (e_l - e_m)(e_l - e_m)ᵀ ⊗ xxᵀ, and each pair has its own block of it
         (probability,) = terms.arrays
-        for level in range(len(probability) - 1):
-            pairs = probability[level] * probability[level + 1 :]
-            if not crowd.is_even(pairs):
-                yield Weights(pairs, 0.25, by_level=True)
-        weight = probability * (1.0 - probability)
-        if crowd.have_middle(weight):
+        one, other = self.pairs
+        pairs = probability.take(one, axis=0)
+        pairs *= probability.take(other, axis=0)
+        if not crowd.is_even(pairs):
+            yield Weights(pairs, 0.25, by_level=True)
+        if crowd.have_middle(probability):
             return
+        weight = probability * (1.0 - probability)
         for level in range(len(probability)):
             if not crowd.has_middle(weight[level]):
                 p, w = probability[level : level + 1], weight[level : level + 1]

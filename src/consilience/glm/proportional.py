@@ -133,7 +133,7 @@ class Proportional(ShiftedKernel):
         # Residuals are those of the level below and of the level above. Of the first and the last level one of them is all: mostly enough
         offset = self.below.start
         first, last = self.parts[0], self.parts[-1]
-        if float(upper[first].sum() + lower[last.start - offset :].sum()) < crowd.fewest:
+        if upper[first].sum() < crowd.fewest and upper[first].sum() + lower[last.start - offset :].sum() < crowd.fewest:
             both = np.zeros(self.XT.shape[1])
             both[self.below] = lower
             both[self.above] -= upper

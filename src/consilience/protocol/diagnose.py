@@ -95,8 +95,10 @@ class DiagnoseAsk(msgspec.Struct, frozen=True):
         # centred at the site whatever the site effects are: the slopes are what is looked at, and the site's intercepts are its own here
         design = build(table, model.spec, model.keep, Coding(exponents))
         plan = self.plan(schema)
-        scales = [None if schema[name].kind.is_discrete else s for (name, _), s in zip(self._columns(schema), self.scales, strict=True)]
-        columns = widen(design.columns, plan, scales, design.weights, 1.0 if crowds is None else crowds.fewest)
+        names = self._columns(schema)
+        scales = [None if schema[name].kind.is_discrete else s for (name, _), s in zip(names, self.scales, strict=True)]
+        least, levels = (1.0, None) if crowds is None else (crowds.fewest, crowds.levels(model.spec, names))
+        columns = widen(design.columns, plan, scales, design.weights, least, levels)
         widened, kind = self.widened(schema, ordinal), schema[model.response].kind
         if kind is Kind.CONTINUOUS:
             numbers = np.ldexp(design.response.astype(np.float64), -exponents.get(model.response, 0))

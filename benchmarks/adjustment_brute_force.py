@@ -36,14 +36,17 @@ def compared(work: tuple[int, int, int]) -> Counter[str]:
     found: Counter[str] = Counter()
     for matrix in load(nodes).pags[first:beyond]:
         pag, rows = PAG(matrix, "ABCDE"[:nodes]), matrix.tolist()
-        for x, y in permutations(range(nodes), 2):
-            began = time.process_time()
-            criterion = Criterion(rows, x, y)
+        pairs = list(permutations(range(nodes), 2))
+        began = time.process_time()
+        criteria = [Criterion(rows, x, y) for x, y in pairs]
+        for criterion in criteria:
             list(criterion.sets())
-            middle = time.process_time()
+        middle = time.process_time()
+        for x, y in pairs:
             adjustment_sets(pag, pag.labels[x], pag.labels[y])
-            found[PACKAGE] += time.process_time() - middle  # type: ignore[assignment]
-            found[DEFINITION] += middle - began  # type: ignore[assignment]
+        found[PACKAGE] += time.process_time() - middle  # type: ignore[assignment]
+        found[DEFINITION] += middle - began  # type: ignore[assignment]
+        for (x, y), criterion in zip(pairs, criteria, strict=True):
             try:
                 found[compare(pag, criterion, x, y)] += 1
                 if criterion.possible and criterion.amenable:

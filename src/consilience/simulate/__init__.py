@@ -7,14 +7,17 @@ modules                            what they do
 ``scm``, ``partition``, ``sites``  mixed-kind models with site effects; who holds what; data of several sites
 ``mixed``, ``example``, ``files``  sites of one fixed structure; the paper's first figure; a simulation as files
 ``power``                          how many sites with how many rows an effect needs
+``graph_power``                    how often studies of a design find each edge and each mark of a graph
 ``next_measurement``               which further variable at which site would settle most of what graphs disagree about
 ``violations``, ``real_life``      situations in which a linear model is wrong, and X ⫫ Y | Z holds; whole studies of that sort
 ``methods``, ``plotting``          the five methods that are compared; what figures have in common
+``processes``, ``shares``          many replications over several processes; their shares with intervals
 =================================  =============================================================================
 """
 
 from consilience.simulate.example import introductory_example
 from consilience.simulate.files import write_files
+from consilience.simulate.graph_power import GraphPower, graph_power
 from consilience.simulate.graphs import count_tails, has_ordered_collider, random_mag, random_pag, random_pags
 from consilience.simulate.mixed import mixed_sites
 from consilience.simulate.next_measurement import NextMeasurement, next_measurement
@@ -27,6 +30,7 @@ from consilience.simulate.violations import Drawn, Situation, situation
 
 __all__ = [
     "Drawn",
+    "GraphPower",
     "Model",
     "NextMeasurement",
     "Power",
@@ -35,6 +39,7 @@ __all__ = [
     "Situation",
     "count_tails",
     "from_graph",
+    "graph_power",
     "has_ordered_collider",
     "introductory_example",
     "mixed_sites",

@@ -39,7 +39,7 @@ from consilience.settings.checks import settings_of
 from consilience.settings.disclosure import Disclosure
 from consilience.settings.terms import Terms, terms_of
 
-__all__ = ["ComparedMethod", "Outcome", "ask_sites", "run_methods"]
+__all__ = ["ComparedMethod", "Outcome", "ask_sites", "federated", "run_methods"]
 
 
 class ComparedMethod(StrEnum):
@@ -135,11 +135,22 @@ def ask_sites(frames: Mapping[str, pl.DataFrame], schema: Schema, questions: Seq
     >>> ask_sites(drawn.frames, schema, ask)[0].p_value < 1e-6, ask_sites(drawn.frames, schema, ask, method="residual")[0].p_value > 0.01
     (True, True)
     """
+    return federated(frames, schema, **settings).answer(questions)
+
+
+def federated(frames: Mapping[str, pl.DataFrame], schema: Schema, **settings: Any) -> FederatedTest:
+    """The test that a server with these settings makes, without keys, masks and ledgers.
+
+    >>> from consilience.simulate.sites import from_graph
+    >>> made = from_graph("A --> B, B --> C", n=300, sites=3, seed=1)
+    >>> federated(made.frames, made.schema).test("A", "B").contributors
+    3
+    """
     terms = terms_of(settings_of(**settings), masking=False)
     cluster = {"cluster": settings["cluster"]} if settings.get("cluster") else {}
     tables = [Table(frame, schema, name, **cluster) for name, frame in frames.items()]
     datasets = [frozenset(table.names) for table in tables]
-    return FederatedTest(schema, terms, datasets, _Summed(tables, schema, terms)).answer(questions)
+    return FederatedTest(schema, terms, datasets, _Summed(tables, schema, terms))
 
 
 class _Summed(Transport):

@@ -14,19 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 
 import numpy as np
 import polars as pl
-from joblib import Parallel, delayed
 
 from consilience.errors import OptionError
 from consilience.graph import PAG, MarkSets, latent_projection_marks, mag_to_pag_marks, pag_to_mag_marks
 from consilience.graph.errors import UnknownNodeError
 from consilience.graph.marks import MarkMatrix
 from consilience.iod import Discovery
-from consilience.options import check_number
 from consilience.settings import LOCAL
+from consilience.simulate.processes import each
 from consilience.wording import counted
 
 __all__ = ["NextMeasurement", "next_measurement", "open_marks"]
@@ -145,7 +145,6 @@ def next_measurement(
     for name in chain(wanted, *held.values()):
         if name not in names:
             raise UnknownNodeError(f"Sites measure variables of the graphs, {', '.join(names)}; got {name!r}.")
-    check_number("jobs", jobs, least=1)
     marks = [pag.reordered(names).working() for pag in pags]
     matrices = np.array([mark.to_matrix() for mark in marks])
     members = [pag_to_mag_marks(mark) for mark in marks]
@@ -156,8 +155,8 @@ def next_measurement(
     distinct = list(dict.fromkeys(larger.values()))
     tell = progress or (lambda _done, _all: None)
     parts: dict[frozenset[str], Parts] = {}
-    tasks = ([names.index(v) for v in sorted(one)] for one in distinct)
-    for one, split in zip(distinct, _each(tasks, now, members, jobs), strict=True):
+    numbered = ([[names.index(v) for v in sorted(one)]] for one in distinct)
+    for one, split in zip(distinct, each(partial(_split, now, members), numbered, jobs), strict=True):
         parts[one] = split
         tell(len(parts), len(distinct))
     unsettled = open_marks(matrices)
@@ -182,13 +181,6 @@ def _held(found: Discovery | Sequence[PAG], sites: Mapping[str, Iterable[str]] |
     if isinstance(found, Discovery):
         return {", ".join(variables): variables for variables in found.datasets}
     raise OptionError("A list of graphs does not say who measures what; give sites={name: variables}.")
-
-
-def _each(tasks: Iterable[list[int]], now: Parts, members: Sequence[MarkSets], jobs: int) -> Iterable[Parts]:
-    if jobs == 1:
-        return (_split(now, members, [task]) for task in tasks)
-    made: Iterable[Parts] = Parallel(n_jobs=jobs, return_as="generator")(delayed(_split)(now, members, [task]) for task in tasks)
-    return made
 
 
 def _split(parts: Iterable[Iterable[int]], members: Sequence[MarkSets], datasets: Iterable[list[int]]) -> Parts:

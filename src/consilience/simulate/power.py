@@ -28,6 +28,7 @@ from consilience.simulate.methods import ComparedMethod, run_methods
 from consilience.simulate.plotting import COLOURS, LINES, save_svg
 from consilience.simulate.randomness import generator
 from consilience.simulate.scm import LEVELS, Floats, Model
+from consilience.simulate.shares import wilson
 
 __all__ = ["Power", "power"]
 
@@ -231,7 +232,7 @@ def power(
         for method in chosen:
             hits[method, k, n] += found[method]
     table = [
-        {"method": m.value, "sites": k, "rows": n, "n": k * n, "power": hit / replications, **_wilson(hit, replications)}
+        {"method": m.value, "sites": k, "rows": n, "n": k * n, "power": hit / replications, **wilson(hit, replications)}
         for (m, k, n), hit in hits.items()
     ]
     return Power(pl.DataFrame(table, schema=COLUMNS), alpha, _share("target", target))
@@ -280,14 +281,6 @@ def _rejects(
     question = Question("X", "Y", tuple(f"Z{i}" for i in range(1, setting.given + 1)))
     found = run_methods(frames, model.schema, [question], methods)
     return {method: outcome.log_p[0] <= level for method, outcome in found.items()}
-
-
-def _wilson(hits: int, tries: int) -> dict[str, float]:
-    """Wilson's 95% interval of a share."""
-    z, share = 1.959963984540054, hits / tries
-    centre, half = share + z * z / (2 * tries), z * math.sqrt(share * (1 - share) / tries + z * z / (4 * tries * tries))
-    scale = 1 + z * z / tries
-    return {"low": max(0.0, (centre - half) / scale), "high": min(1.0, (centre + half) / scale)}
 
 
 def _whole(name: str, values: int | Iterable[int], least: int) -> list[int]:

@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
+from warnings import catch_warnings, simplefilter
 
 from consilience.errors import MissingPackageError, OptionError
 from consilience.options import check_whole
@@ -82,7 +83,14 @@ def spread(function: Callable[..., T], tasks: Sequence[tuple[Any, ...]], jobs: J
         from joblib import Parallel, delayed  # noqa: PLC0415  only where several processes are asked for
 
         calls = (delayed(_placed)(function, place, task) for place, task in enumerate(tasks))
-        yield from Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=batch)(calls)
+        found = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=batch)(calls)
+        try:
+            for one in found:  # noqa: UP028  "yield from" would close it where its warnings are heard
+                yield one
+        finally:
+            with catch_warnings():  # whoever leaves early wants no more of it, and joblib warns of what is called off
+                simplefilter("ignore")
+                found.close()
     else:
         yield from _spread_on_cluster(function, tasks, jobs, batch)
 

@@ -16,6 +16,8 @@ COMMANDS = {
     "test": "consilience.cli.independence:independence",
     "discover": "consilience.cli.discovery:discovery",
     "redecide": "consilience.cli.redecision:redecision",
+    "next": "consilience.cli.planning:measure_next",
+    "power": "consilience.cli.planning:plan",
     "simulate": "consilience.cli.simulation:simulation",
     "reproduce": "consilience.cli.reproduce:reproduce",
     "app": "consilience.cli.app_command:app_command",

@@ -11,7 +11,7 @@ modules                            what they do
 ``next_measurement``               which further variable at which site would settle most of what graphs disagree about
 ``violations``, ``real_life``      situations in which a linear model is wrong, and X ⫫ Y | Z holds; whole studies of that sort
 ``methods``, ``plotting``          the five methods that are compared; what figures have in common
-``processes``, ``shares``          many replications over several processes; their shares with intervals
+``shares``                         shares of replications with their intervals
 =================================  =============================================================================
 """
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -24,10 +23,10 @@ from consilience.iod import Discovery, discover
 from consilience.iod.discover import discover_arguments
 from consilience.iod.summary import ALL, NO, SOME, percent
 from consilience.options import check_number
+from consilience.parallel import Jobs, spread
 from consilience.settings import LOCAL, settings_of
 from consilience.simulate.methods import federated
 from consilience.simulate.partition import split_variables
-from consilience.simulate.processes import each
 from consilience.simulate.randomness import generator
 from consilience.simulate.scm import Model, random_model
 from consilience.simulate.shares import wilson
@@ -146,7 +145,7 @@ def graph_power(
     kinds: Mapping[str, str | Kind] | None = None,
     replications: int = 100,
     seed: int = 1,
-    jobs: int = LOCAL.jobs,
+    jobs: Jobs = LOCAL.jobs,
     progress: Callable[[int, int], None] | None = None,
     stop: Callable[[], bool] | None = None,
     **settings: Any,
@@ -171,8 +170,8 @@ def graph_power(
         Studies to simulate.
     seed : int, default 1
         The same seed gives the same numbers, however many ``jobs``.
-    jobs : int, default 1
-        Processes to use.
+    jobs : int or str, default 1
+        Processes to use, or the address of a Dask scheduler.
     progress : callable, optional
         Told (done, all) after each study; an exception that it raises cancels the work.
     stop : callable, optional
@@ -208,7 +207,7 @@ def graph_power(
     pag = mag_to_pag(design.mag)
     tell = progress or (lambda _done, _all: None)
     seen = []
-    for outcome in each(partial(_study, design, pag), ((seed, k) for k in range(replications)), jobs):
+    for _, outcome in spread(_study, [(design, pag, (seed, k)) for k in range(replications)], jobs):
         seen.append(outcome)
         tell(len(seen), replications)
         if stop is not None and stop():

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -25,8 +24,8 @@ from consilience.graph import PAG, MarkSets, latent_projection_marks, mag_to_pag
 from consilience.graph.errors import UnknownNodeError
 from consilience.graph.marks import MarkMatrix
 from consilience.iod import Discovery
+from consilience.parallel import Jobs, spread
 from consilience.settings import LOCAL
-from consilience.simulate.processes import each
 from consilience.wording import counted
 
 __all__ = ["NextMeasurement", "next_measurement", "open_marks"]
@@ -96,7 +95,7 @@ def next_measurement(
     sites: Mapping[str, Iterable[str]] | None = None,
     *,
     variables: Iterable[str] | None = None,
-    jobs: int = LOCAL.jobs,
+    jobs: Jobs = LOCAL.jobs,
     progress: Callable[[int, int], None] | None = None,
 ) -> NextMeasurement:
     """Which further variable at which site would settle most of what the graphs of a list disagree about.
@@ -111,8 +110,8 @@ def next_measurement(
         with the same variables any can be the one.
     variables : iterable of str, optional
         Those that sites could measure. All that they lack, by default.
-    jobs : int, default 1
-        Processes to use.
+    jobs : int or str, default 1
+        Processes to use, or the address of a Dask scheduler.
     progress : callable, optional
         Told (done, all) after each site and variable; an exception that it raises cancels the work.
 
@@ -155,9 +154,9 @@ def next_measurement(
     distinct = list(dict.fromkeys(larger.values()))
     tell = progress or (lambda _done, _all: None)
     parts: dict[frozenset[str], Parts] = {}
-    numbered = ([[names.index(v) for v in sorted(one)]] for one in distinct)
-    for one, split in zip(distinct, each(partial(_split, now, members), numbered, jobs), strict=True):
-        parts[one] = split
+    tasks = [(now, members, [[names.index(v) for v in sorted(one)]]) for one in distinct]
+    for place, split in spread(_split, tasks, jobs):
+        parts[distinct[place]] = split
         tell(len(parts), len(distinct))
     unsettled = open_marks(matrices)
     rows = [{"site": site, "variable": name, **_told(parts[one], matrices, unsettled)} for (site, name), one in larger.items()]

@@ -1,4 +1,4 @@
-"""One message of every kind, with fixed fields. ``wire.json`` has the bytes of each, recorded with version 4 of the protocol."""
+"""One message of every kind, with fixed fields. ``wire.json`` has the bytes of each, recorded with version 5 of the protocol."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ OF_RESIDUALS = {"site_slopes", "alternatives", "cluster"}
     [
         (cs.Server, {*names_of(Part.TESTS), "masking"}, {"clients", "schema"}),
         (cs.fisher, {*names_of(Part.TESTS), "masking"} - {"method", "diagnostics", *OF_RESIDUALS}, {"clients", "schema"}),
-        (cs.discover, {*names_of(Part.GRAPHS), "jobs", "bootstrap", "leave_one_out"}, {"test", "knowledge", "progress", "stop"}),
+        (cs.discover, {*names_of(Part.GRAPHS, Part.STABILITY), "jobs"}, {"test", "knowledge", "progress", "stop"}),
         (cs.pooled, {"site_effects", "ordinal", "ridge", "method", "small_sample", "diagnostics", *OF_RESIDUALS}, {"data", "schema"}),
     ],
     ids=["Server", "fisher", "discover", "pooled"],
@@ -164,6 +164,7 @@ WRONG: dict[str, list[Any]] = {
     "min_contributors": [0, 2.5, "2", None],
     "min_rows": [0, float("nan"), 10.5],
     "min_cell": [0, 2.5, "5", None],
+    "bootstrap": [-1, 2.5, "100", None],
     "allow_joint": ["yes", 0],
     "consent_seconds": [0, 1e9],
     "return_seconds": [0.5, None],

@@ -24,7 +24,7 @@ __all__ = ["discovery"]
 
 
 @takes_reading
-@takes_settings(Part.GRAPHS, Part.TESTS, without=("on_dropout",), instead=METHODS)  # files do not vanish
+@takes_settings(Part.GRAPHS, Part.STABILITY, Part.TESTS, without=("on_dropout",), instead=METHODS)  # files do not vanish
 def discovery(
     files: Annotated[list[Path], typer.Argument(help="One .csv or .parquet file per site, or one study file (.toml).", show_default=False)],
     reading: Read,

@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 
 from consilience.data.table import Table
 from consilience.disclosure.census import Census
+from consilience.disclosure.fold import Limits
 from consilience.disclosure.patterns import columns_of, patterns_of
+from consilience.disclosure.resampling import LEAST, Draws
 from consilience.disclosure.shield import Shielded
 from consilience.disclosure.statement import Statement
 from consilience.settings.choices import Dropout, Isolation, Method, SingleSite
@@ -48,7 +50,7 @@ def contract_lines(terms: Terms) -> list[str]:
     limits = (
         f"no sum over fewer than {counted(terms.min_contributors, 'site')}{but} and none over fewer than {counted(terms.min_rows, 'row')}"
     )
-    told = [_alone(terms), _gone(terms)]
+    told = [_alone(terms), _gone(terms), *_replicates(terms)]
     if not terms.shielded:
         return [
             limits,
@@ -76,6 +78,27 @@ def _gone(terms: Terms) -> str:
     if terms.on_dropout is Dropout.STOP:
         return "if a site is gone for good, the study stops (on_dropout='stop')"
     return "if a site is gone for good, sums are made again with the others (on_dropout='restart')"
+
+
+def _replicates(terms: Terms) -> list[str]:
+    """What is told of other rows than those as they are: of resampled copies, and of all sites but one."""
+    lines = []
+    if terms.bootstrap:
+        lines.append(
+            f"the same sums are made of {terms.bootstrap} resampled copies of each site's rows; which rows stand in a copy, and how often, "
+            f"only the site knows (bootstrap={terms.bootstrap})"
+        )
+        if terms.shielded:
+            lines.append(
+                f"rows of levels or groups with fewer than {LEAST} rows at a site are not drawn and stand once in every copy; a copy that "
+                f"breaks a limit is drawn again; and no site makes more different copies than half the rows of the rarest level or group "
+                f"that it draws: from more of them rows could be solved for"
+            )
+    if terms.leave_one_out:
+        lines.append(
+            "the same sums are made without each of the sites: the difference is that site's part of every sum (leave_one_out=True)"
+        )
+    return lines
 
 
 def _aggregate(terms: Terms) -> list[str]:
@@ -197,11 +220,29 @@ def site_lines(shielded: Shielded, terms: Terms, min_cell: int) -> list[str]:
     elif not ruled:
         return [
             "sums over any of this site's rows may be worked out, down to a single row, where sums over different variables differ by it "
-            "(min_cell=1)"
+            "(min_cell=1)",
+            *_drawn(shielded.table, terms, min_cell),
         ]
     else:
         about = _about(shielded.table, terms, min_cell)
-    return [*about, *_left_out(shielded, min_cell), *told]
+    return [*about, *_drawn(shielded.table, terms, min_cell), *_left_out(shielded, min_cell), *told]
+
+
+def _drawn(table: Table, terms: Terms, min_cell: int) -> list[str]:
+    """What of a site's rows is drawn, and what leaving it out tells."""
+    lines = []
+    if terms.bootstrap and table.names:
+        draws = Draws(table, b"", Limits(max(terms.min_rows, min_cell), min_cell) if terms.shielded else None)
+        drawn = int(draws.drawn.sum())
+        copies = (
+            f"{min(terms.bootstrap, draws.distinct or terms.bootstrap)} different copies are made" if drawn else "all copies are the same"
+        )
+        lines.append(
+            f"of this site's {counted(table.n_rows, 'row')}, {drawn} are drawn anew for each copy, and the others stand in it; {copies}"
+        )
+    if terms.leave_one_out:
+        lines.append("sums are made without this site, too: the difference is this site's part of every sum")
+    return lines
 
 
 def _about_strict(table: Table, terms: Terms) -> list[str]:

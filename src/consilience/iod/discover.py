@@ -28,13 +28,12 @@ from consilience.iod.resolution import Resolution
 from consilience.iod.search_problem import Rule, SearchProblem
 from consilience.iod.skeleton import LocalSearch, search
 from consilience.iod.solution import Ranked, solve_exact, solve_published
-from consilience.iod.stability import Plan, Stability, assess, resampling_test
+from consilience.iod.stability import Plan, Stability, assess, source_of
 from consilience.iod.weighing import MOST_TESTS, to_weigh
-from consilience.options import check_flag, check_whole
 from consilience.parallel import Jobs, check_jobs
 from consilience.settings import DEFAULTS, LOCAL, Engine, Part, Resolve, Settings, names_of, settings_of
 
-__all__ = ["MOST_TESTS", "TESTING", "Engine", "Resolve", "Stage", "ask_tests", "discover", "discover_arguments", "knowledge_of"]
+__all__ = ["MOST_TESTS", "TESTING", "Engine", "Resolve", "Stage", "ask_tests", "discover", "discover_arguments", "knowledge_of", "plan_of"]
 
 Stage = Callable[[str], None]
 """Told, in words, what is being done; an exception that it raises cancels the discovery."""
@@ -55,8 +54,8 @@ def discover(
     limit: int | None = DEFAULTS.limit,
     time_limit: float | None = DEFAULTS.time_limit,
     variant: str = DEFAULTS.variant.value,
-    bootstrap: int = LOCAL.bootstrap,
-    leave_one_out: bool = LOCAL.leave_one_out,
+    bootstrap: int = DEFAULTS.bootstrap,
+    leave_one_out: bool = DEFAULTS.leave_one_out,
     jobs: Jobs = LOCAL.jobs,
     progress: Stage | None = None,
     stop: Callable[[], bool] | None = None,
@@ -137,9 +136,10 @@ def discover(
         limit=limit,
         time_limit=time_limit,
         variant=variant,
+        bootstrap=bootstrap,
+        leave_one_out=leave_one_out,
     )
-    check_whole("bootstrap", bootstrap, least=0)
-    resampled = resampling_test(test) if bootstrap or check_flag("leave_one_out", leave_one_out) else None
+    resampled = source_of(test) if chosen.bootstrap or chosen.leave_one_out else None
     say = progress or (lambda _: None)
     if isinstance(test, CITest):  # a test of one's own may be any object that answers, and knows of no data
         test.check_use()
@@ -166,9 +166,8 @@ def discover(
     graphed = time.perf_counter()
     stability: Stability | None = None
     if resampled is not None:
-        way = Resolve.STRICT if chosen.engine is Engine.IOD else chosen.resolve
-        plan = Plan(names, datasets, chosen.alpha, max_given, selection_bias, way, rules)
-        stability = assess(resampled, plan, answers, [one.pag for one in ranked], bootstrap, say, stop, leave_one_out=leave_one_out)
+        plan, pags = plan_of(chosen, names, datasets, rules), [one.pag for one in ranked]
+        stability = assess(resampled, plan, answers, pags, bootstrap, say, stop, leave_one_out=leave_one_out)
     found = Discovery(
         pags=tuple(one.pag for one in ranked),
         scores=tuple(one.score for one in ranked),
@@ -192,6 +191,25 @@ def discover(
         _test=test,
     )
     return conditioned(found)
+
+
+def plan_of(
+    settings: Settings,
+    names: Sequence[str],
+    datasets: Sequence[Sequence[str]],
+    rules: Sequence[Rule] = (),
+    *,
+    digits: int | None = None,
+) -> Plan:
+    """How the replicates of a study with these settings are searched: as the study is, and their graphs by the exact engine.
+
+    >>> plan_of(Settings(alpha=0.01), "AB", ["AB"]).alpha
+    0.01
+    """
+    # the published algorithm has no way out of contradictions
+    way = Resolve.STRICT if settings.engine is Engine.IOD else settings.resolve
+    held = tuple(tuple(sorted(own)) for own in datasets)
+    return Plan(tuple(names), held, settings.alpha, settings.max_given, settings.selection_bias, way, rules, digits=digits)
 
 
 def _resampling(stability: Stability | None, start: float) -> dict[str, float]:
@@ -266,7 +284,7 @@ def discover_arguments(settings: Settings) -> dict[str, Any]:
     >>> discover_arguments(Settings(alpha=0.01, max_given=1))["max_given"]
     1
     """
-    return {name: getattr(settings, name) for name in names_of(Part.GRAPHS)} | {"knowledge": knowledge_of(settings)}
+    return {name: getattr(settings, name) for name in names_of(Part.GRAPHS, Part.STABILITY)} | {"knowledge": knowledge_of(settings)}
 
 
 def _rules(knowledge: Knowledge, names: Sequence[str]) -> list[Rule]:

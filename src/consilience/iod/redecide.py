@@ -23,6 +23,7 @@ from consilience.errors import OptionError
 from consilience.iod.discover import Stage, discover
 from consilience.iod.discovery import Discovery, question_schema
 from consilience.iod.knowledge import Knowledge
+from consilience.settings import DEFAULTS, Part, names_of
 
 __all__ = ["NOT_ASKED", "Record", "RecordedTest", "redecide"]
 
@@ -153,7 +154,8 @@ def redecide(
 ) -> Discovery:
     """Graphs from the tests of a record; :meth:`Discovery.redecide` says what the arguments mean."""
     options = {name: record.settings[name] for name in signature(discover).parameters if name in record.settings}
-    strange = [name for name in others if name not in signature(discover).parameters or name == "test"]
+    options |= {name: getattr(DEFAULTS, name) for name in names_of(Part.STABILITY)}  # replicates are other data, which nobody has kept
+    strange = [name for name in others if name not in signature(discover).parameters or name in ("test", *names_of(Part.STABILITY))]
     if strange:
         raise OptionError(f"redecide takes the settings of discover; there is no {strange[0]!r} among them.")
     options |= {name: value for name, value in (("alpha", alpha), ("resolve", resolve)) if value is not None} | others

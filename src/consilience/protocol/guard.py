@@ -110,16 +110,19 @@ class Guard:
         """A sum without a site tells, with the sum over all, what that site's part is: only where sites have agreed to it."""
         if self.terms.isolation is not Isolation.AGGREGATE:
             raise DisclosureError('Sums without one of the sites would tell its part of sums, which isolation="strict" rules out.')
-        if self.terms.network:
-            raise WrongTermsError("The study has not agreed to leave out a site; got a request without one.")
+        if self.terms.network and not self.terms.leave_one_out:
+            raise WrongTermsError("The study has not agreed to leave out a site (leave_one_out); got a request without one.")
         if replicate.without not in self.members or replicate.draw:
             raise OutsideSchemaError("A replicate leaves out one of the sites of the run, and takes the others' rows as they are.")
 
     def _resamples(self, replicate: Replicate) -> None:
         if replicate.draw < 1:
             raise OutsideSchemaError(f"Copies of a site's rows are numbered from 1; got {replicate.draw}.")
-        if self.terms.network:
-            raise WrongTermsError(f"The study has not agreed to resample rows; got a request for copy {replicate.draw}.")
+        if self.terms.network and replicate.draw > self.terms.bootstrap:
+            raise WrongTermsError(
+                f"The study has agreed to {self.terms.bootstrap} resampled copies of a site's rows (bootstrap); got a request for copy "
+                f"{replicate.draw}."
+            )
 
     def is_current(self, version: int) -> None:
         """Messages of this version of the protocol only."""

@@ -21,6 +21,7 @@ from consilience.settings import Batching, Dropout, Method, NetworkSettings, Res
 from consilience.settings.declaration import MOST_SITES, MOST_VARIABLES
 
 __all__ = [
+    "LEFT_OUT_WARNING",
     "PAIR_WARNING",
     "QUERIED_WARNING",
     "RESTART_WARNING",
@@ -46,6 +47,10 @@ RESOLVED = {
 RESTART_WARNING = (
     "If a site vanishes, sums are made again without it, and the difference of the two sums is that site's part: "
     "its counts and cross-products, or its own p-value."
+)
+LEFT_OUT_WARNING = (
+    "Sums are made without each of the sites as well, and the difference of the two sums is that site's part: its counts and "
+    "cross-products, and how well models fit its rows."
 )
 QUERIED_WARNING = "The variables were asked from the sites: each has told, in the open, names, kinds and levels of those that it measures."
 PAIR_WARNING = "With two sites, each can compute the other's part of every sum by subtracting its own."
@@ -140,6 +145,7 @@ class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             *_residual_lines(s),
             *(("whether linear models hold is looked at, in one more round",) if self.terms.diagnosed else ()),
             f"conditioning sets {most}; tests go out {'level by level' if s.batching is Batching.LEVELS else 'all together'}",
+            *_replicate_lines(s),
             f"where decisions contradict each other: {RESOLVED[s.resolve]}",
             *(() if known is None else known.lines()),
             *self.limits(),
@@ -167,6 +173,16 @@ def _residual_lines(s: NetworkSettings) -> tuple[str, ...]:
     return (f"products of residuals of smooth models, with {slopes}; alternatives {s.alternatives.value}{by}",)
 
 
+def _replicate_lines(s: NetworkSettings) -> tuple[str, ...]:
+    """What is asked for to say how sure the result is, and in how many rounds."""
+    lines: tuple[str, ...] = ()
+    if s.bootstrap:
+        lines += (f"all tests are repeated in {s.bootstrap} resampled copies of each site's rows, in at most about twice as many rounds",)
+    if s.leave_one_out:
+        lines += ("all tests are repeated without each of the sites, in about as many rounds",)
+    return lines
+
+
 def warnings_of(contract: Contract) -> list[str]:
     """What the owner of a site should know before agreeing; empty if there is nothing beyond the ordinary.
 
@@ -181,6 +197,8 @@ def warnings_of(contract: Contract) -> list[str]:
         found.append(JOINT_WARNING)
     if s.on_dropout is Dropout.RESTART:
         found.append(RESTART_WARNING)
+    if s.leave_one_out:
+        found.append(LEFT_OUT_WARNING)
     if contract.queried:
         found.append(QUERIED_WARNING)
     if len(contract.members) == 2:

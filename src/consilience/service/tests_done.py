@@ -10,6 +10,9 @@ from consilience.secagg.ring import WORD_BYTES
 __all__ = ["TestsDone"]
 
 
+_Kept = bytes  # a field of the class has that name
+
+
 class TestsDone(msgspec.Struct, frozen=True):
     """How the tests of a study were made. With the stored results, graphs can be sought at any time, and nobody is asked again.
 
@@ -27,6 +30,10 @@ class TestsDone(msgspec.Struct, frozen=True):
         From the first question to the last answer.
     origin : str
         The study whose tests these are, if it is another one.
+    replicates : tuple of bytes
+        Answers over resampled rows and without sites, where the study asks for them (:mod:`consilience.iod.stability.kept`).
+    replicate_rounds : int
+        How many of the rounds these took.
     """
 
     __test__ = False  # no tests, for pytest
@@ -39,6 +46,8 @@ class TestsDone(msgspec.Struct, frozen=True):
     withheld: tuple[str, ...] = ()
     seconds: float = 0.0
     origin: str = ""
+    replicates: tuple[_Kept, ...] = ()
+    replicate_rounds: int = 0
 
     def left(self) -> pl.DataFrame:
         """What left each site, as the server counts it; a site's own ledger says it in words.

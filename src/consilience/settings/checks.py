@@ -74,6 +74,7 @@ def _check_strict(settings: Settings) -> None:
     against = (
         (settings.single_site is not SingleSite.REFUSE, "single_site='local'", "is one site's answer", "single_site='refuse'"),
         (settings.on_dropout is not Dropout.STOP, "on_dropout='restart'", "reveals the part of the site that is gone", "on_dropout='stop'"),
+        (settings.leave_one_out, "leave_one_out=True", "tells the part of each site", "leave_one_out=False"),
         (settings.site_effects is SiteEffects.JOINT, "site_effects='joint'", "has a number for each site", "site_effects='profiled'"),
     )
     for clashes, setting, does, way_out in against:

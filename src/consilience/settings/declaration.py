@@ -150,6 +150,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             ge=1,
         ),
     ] = 1
+    bootstrap: Annotated[int, About("Resampled copies of the data in which the search is repeated; 0 for none.", Part.STABILITY, ge=0)] = 0
+    leave_one_out: Annotated[
+        bool, About("Repeat the search without each of the sites, which tells that site's part of every sum.", Part.STABILITY)
+    ] = False
 
 
 class ProgramOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -157,8 +161,6 @@ class ProgramOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     masking: Annotated[bool, About("Mask the sums; without masks is for measurements only.", Part.TESTS)] = True
     jobs: Annotated[int, About("With engine iod: processes that validate candidates.", Part.GRAPHS, ge=1)] = 1
-    bootstrap: Annotated[int, About("Resampled copies of the data in which the search is repeated; 0 for none.", Part.GRAPHS, ge=0)] = 0
-    leave_one_out: Annotated[bool, About("Repeat the search without each of the sites.", Part.GRAPHS)] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +188,7 @@ OVER_A_NETWORK: Mapping[str, Otherwise] = {
     "time_limit": Otherwise("a server works for several studies", default=3600.0, ge=1, le=DAY, needed=True),
     "min_contributors": Otherwise("a sum over one site is that site's number", ge=2, le=MOST_SITES),
     "min_rows": Otherwise("numbers from outside are bounded", le=10**9),
+    "bootstrap": Otherwise("each copy is as much work for a site as the study itself", le=1000),
     "min_cell": Otherwise("in one program all rows are in one memory anyway, and no row is left out for a rule", default=5, le=1000),
     "on_dropout": Otherwise("a restart reveals a site's part of sums: every site must have agreed to it", default=Dropout.STOP),
 }

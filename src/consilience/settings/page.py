@@ -21,6 +21,7 @@ HEADINGS = {
     Part.TESTS: "How tests are done (`Server`)",
     Part.GRAPHS: "How graphs are found (`discover`)",
     Part.KNOWLEDGE: "What is known before the data (`discover(knowledge=...)`)",
+    Part.STABILITY: "How sure the result is (`discover`)",
     Part.EXCHANGE: "How a study server and its sites work together",
 }
 OTHERWISE = """

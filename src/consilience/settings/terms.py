@@ -16,8 +16,9 @@ __all__ = ["Terms", "terms_of"]
 class Terms(msgspec.Struct, frozen=True):
     """The settings of a study that requests are held against, the same for its server and for every site.
 
-    ``max_given`` bounds conditioning sets (None: no bound). ``network`` says that answers travel: then none leaves unmasked, not even
-    that of a study of one site.
+    ``max_given`` bounds conditioning sets (None: no bound). ``bootstrap`` and ``leave_one_out`` say how many resampled copies of a site's
+    rows may be asked for over a network, and whether sums without one of the sites; in one program ``discover`` says so when it asks.
+    ``network`` says that answers travel: then none leaves unmasked, not even that of a study of one site.
 
     >>> Terms(min_rows=50).disclosure.refusal(4, 20)
     '20 rows are fewer than the 50 that the study asks for'
@@ -41,6 +42,8 @@ class Terms(msgspec.Struct, frozen=True):
     diagnostics: bool = DEFAULTS.diagnostics
     isolation: Isolation = DEFAULTS.isolation
     min_cell: int = DEFAULTS.min_cell
+    bootstrap: int = DEFAULTS.bootstrap
+    leave_one_out: bool = DEFAULTS.leave_one_out
 
     @property
     def shielded(self) -> bool:

@@ -27,6 +27,8 @@ __all__ = ["Asking", "Together", "announced"]
 T = TypeVar("T")
 Asking = Generator[Sequence[Question], list[CIResult], T]
 """A search: yields questions, is sent their results in order, and returns what it found."""
+MOST_NUMBERS = 1 << 21
+"""Numbers in the answer to one bundle: 32 megabytes as they travel. A hundred replicates of six variables have a tenth of that."""
 Start = Callable[[Sequence[Question], Sums], Exchange]
 """How a method answers questions."""
 
@@ -98,6 +100,7 @@ class Together(Generic[T]):
     def __init__(
         self, askings: Mapping[Replicate, Asking[T]], sums: Callable[[Census | None], Sums], start: Start, census: Census | None
     ) -> None:
+        self._asked: list[_Lane[T]] = []
         self._lanes = [_Lane(one, asking, sums(_of(census, one)), start) for one, asking in askings.items()]
 
     @property
@@ -106,13 +109,21 @@ class Together(Generic[T]):
         return {lane.replicate: lane.found[0] for lane in self._lanes if lane.found}
 
     def request(self) -> Resampled | None:
-        """What is asked next; None if nothing is left to ask."""
-        parts = [Part(lane.replicate, lane.request, announced(lane.request, lane.sums)) for lane in self._open()]  # type: ignore[arg-type]
+        """What is asked next; None if nothing is left to ask. Who would make it too long waits for the next round."""
+        parts, numbers, self._asked = list[Part](), 0, []
+        for lane in self._lanes:
+            if lane.request is None:
+                continue
+            numbers += lane.request.length(lane.sums.schema)
+            if parts and numbers > MOST_NUMBERS:
+                break
+            parts.append(Part(lane.replicate, lane.request, announced(lane.request, lane.sums)))
+            self._asked.append(lane)
         return Resampled(tuple(parts)) if parts else None
 
     def tell(self, request: Resampled, total: Floats) -> None:
         """Hand the parts of a sum to the searches that wait for them."""
-        lanes = self._open()
+        lanes = self._asked
         for lane, own in zip(lanes, request.split(total, lanes[0].sums.schema), strict=True):
             lane.tell(own)
 
@@ -123,6 +134,3 @@ class Together(Generic[T]):
                 sums = lane.sums.without_a_site()
                 sums.census = _of(census, lane.replicate)
                 lane.restart(sums)
-
-    def _open(self) -> list[_Lane[T]]:
-        return [lane for lane in self._lanes if lane.request is not None]

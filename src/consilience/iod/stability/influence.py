@@ -64,7 +64,9 @@ def compared(site: str, plain: Answers, without: Answers) -> list[dict[str, Any]
     """A row for each test of the study: its p-value with and without a site, the change d, and whether the decision is another."""
     rows = []
     for key, result in plain.results.items():
-        other = without.results[key]
+        other = without.results.get(key)
+        if other is None:  # it was asked for after the replicates
+            continue
         told, left = not plain.unknown(key), not without.unknown(key)
         p, change = (other.p_value, influence(result, other)) if left else (None, None)
         changed = told != left or (told and plain.independent(key) != without.independent(key))

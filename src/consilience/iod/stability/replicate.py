@@ -17,12 +17,12 @@ from consilience.iod.clock import Clock
 from consilience.iod.evidence import rulings
 from consilience.iod.local import read_local
 from consilience.iod.search_problem import Rule, SearchProblem
-from consilience.iod.skeleton import LocalSearch, searching
+from consilience.iod.skeleton import LocalSearch, search, searching
 from consilience.iod.solution import solve_exact
 from consilience.iod.weighing import every_test, to_weigh
 from consilience.settings.choices import Resolve
 
-__all__ = ["Asked", "Graphs", "Lists", "Plan", "ask_replicate", "first_questions"]
+__all__ = ["Asked", "Graphs", "Lists", "Plan", "ask_replicate", "first_questions", "search_again"]
 
 MOST_LISTED = 1000
 """Graphs of one replicate that are listed: shares among more of them are the same to two digits."""
@@ -30,7 +30,9 @@ MOST_LISTED = 1000
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How the study was searched, and how each of its replicates is. ``seconds`` are for the graphs of one replicate."""
+    """How the study was searched, and how each of its replicates is. ``seconds`` are for the graphs of one replicate,
+    and ``digits`` of numbers count where results are published with so many.
+    """
 
     names: tuple[str, ...]
     datasets: tuple[tuple[str, ...], ...]
@@ -40,6 +42,7 @@ class Plan:
     resolve: Resolve
     rules: Sequence[Rule] = ()
     seconds: float = 5.0
+    digits: int | None = None
 
     @property
     def held(self) -> list[int]:
@@ -57,8 +60,9 @@ class _Known(CITest):
         self._index = {name: i for i, name in enumerate(known.names)}
 
     def answer(self, questions: Sequence[Question], progress: Progress | None = None) -> list[CIResult]:
-        """From what is known; everything that is asked for is."""
-        return [self._known.results[self._key(question)] for question in questions]
+        """From what is known."""
+        found = ((question, self._known.results.get(self._key(question))) for question in questions)
+        return [result or question.result(1.0, contributors=0, reason="nobody has asked this") for question, result in found]
 
     def _key(self, question: Question) -> Key:
         x, y = sorted((self._index[question.x], self._index[question.y]))
@@ -81,7 +85,7 @@ def ask_replicate(plan: Plan, first: Iterable[Key]) -> Generator[Sequence[Questi
     """The search in one replicate, as questions to be answered: those of ``first`` at once, then what else it comes to."""
     every = Answers(None, plan.names, plan.alpha)
     asked = Asked(every, Answers(_Known(every), plan.names, plan.alpha))
-    yield from _asked(every, first)
+    yield from _asked(every, first, plan.digits)
     steps = searching(len(plan.names), plan.held, asked.answers, plan.max_given, lambda *_: None)
     while True:
         try:
@@ -89,14 +93,21 @@ def ask_replicate(plan: Plan, first: Iterable[Key]) -> Generator[Sequence[Questi
         except StopIteration as stop:
             asked.searches = stop.value
             return asked
-        yield from _asked(every, keys)
+        yield from _asked(every, keys, plan.digits)
         asked.answers.ask(keys)
 
 
-def _asked(every: Answers, keys: Iterable[Key]) -> Generator[Sequence[Question], list[CIResult], None]:
+def _asked(every: Answers, keys: Iterable[Key], digits: int | None) -> Generator[Sequence[Question], list[CIResult], None]:
     new = every.new(keys)
     if new:
-        every.take(new, (yield [every.question(key) for key in new]))
+        results = yield [every.question(key) for key in new]
+        every.take(new, results if digits is None else [result.rounded(digits) for result in results])
+
+
+def search_again(plan: Plan, every: Answers) -> Asked:
+    """The search in a replicate whose answers are there."""
+    answers = Answers(_Known(every), plan.names, plan.alpha)
+    return Asked(every, answers, search(len(plan.names), plan.held, answers, plan.max_given, lambda *_: None))
 
 
 def first_questions(plan: Plan, plain: Iterable[Key]) -> list[Key]:

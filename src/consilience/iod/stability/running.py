@@ -1,8 +1,8 @@
-"""Replicates of a discovery, run in the same rounds: what each of them asks, and what all of them say."""
+"""What the replicates of a discovery say, all of them together; what is finished stays if somebody stops it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -11,35 +11,19 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from consilience.errors import OptionError
-from consilience.federation import FederatedTest
 from consilience.graph.graphs import PAG
-from consilience.iod.answers import Answers, Key
+from consilience.iod.answers import Answers
+from consilience.iod.stability.asking import Source
 from consilience.iod.stability.counting import Shares, consensus, edge_frame, edges_without_schema, mean_shares, test_frame
 from consilience.iod.stability.influence import compared, site_schema, without_schema
-from consilience.iod.stability.replicate import Asked, Graphs, Lists, Plan, ask_replicate, first_questions
+from consilience.iod.stability.replicate import Graphs, Lists, Plan, first_questions
 from consilience.iod.stability.result import Stability
-from consilience.protocol.replicates import Replicate
 
-__all__ = ["Plan", "assess", "resampling_test"]
-
-FEWEST_AT_ONCE = 50
-"""Replicates that share rounds, at the least: all of them are at most two such waves, so that rounds do not grow with their number. Of two
-waves the first is finished if somebody stops the second."""
+__all__ = ["assess"]
 
 
 class _Stopped(Exception):  # noqa: N818  not an error: what is finished is kept
     """Somebody wants what there is."""
-
-
-def resampling_test(test: object) -> FederatedTest:
-    """``test`` if its sites can resample their rows; ``OptionError`` else."""
-    if isinstance(test, FederatedTest):
-        return test
-    raise OptionError(
-        f"bootstrap and leave_one_out ask the sites of a study, which a {type(test).__name__} does not have: they need a Server(clients) "
-        f"or fisher(clients). One table is Server([Client(name, table)])."
-    )
 
 
 @dataclass(slots=True, eq=False)
@@ -51,7 +35,7 @@ class _Finished:
 
 
 def assess(
-    test: FederatedTest,
+    source: Source,
     plan: Plan,
     plain: Answers,
     pags: Sequence[PAG],
@@ -64,12 +48,16 @@ def assess(
     """Search ``bootstrap`` resampled copies of the data, and the data without each site, as the data themselves were searched; ``plain``
     and ``pags`` are what was found in these.
     """
-    before, finished = test.rounds, _Finished()
-    first, talk = first_questions(plan, plain.results), _Talk(say, stop or (lambda: False))
+    before, finished, talk = source.rounds, _Finished(), _Talk(say, stop or (lambda: False))
     with suppress(_Stopped):
-        if leave_one_out:
-            _leave_out(test, plan, first, finished, talk)
-        _resample(test, plan, first, bootstrap, finished, talk)
+        first, lists = first_questions(plan, plain.results), Lists(plan)
+        for name, asked in source.replicates(plan, first, bootstrap, talk, leave_one_out=leave_one_out):
+            if isinstance(name, str):
+                talk(f"leaving out {name}: graphs")
+                finished.left_out[name] = asked.every, lists.of(asked)
+            else:
+                talk(f"resampling: graphs of copy {len(finished.drawn) + 1} of {bootstrap}")
+                finished.drawn[name] = asked.every, lists.of(asked)
     drawn = [finished.drawn[draw] for draw in sorted(finished.drawn)]
     answered, graphs = [answers for answers, _ in drawn], [own for _, own in drawn]
     shares, listed = mean_shares(graphs, len(plan.names)), _plain_shares(pags, len(plan.names))
@@ -82,7 +70,7 @@ def assess(
         alpha=plan.alpha,
         empty=sum(one.count == 0 for one in graphs),
         cut=sum(not one.complete for one in graphs),
-        rounds=test.rounds - before,
+        rounds=source.rounds - before,
         **(_by_site(plan, plain, listed, finished.left_out) if leave_one_out else {}),
     )
 
@@ -98,39 +86,6 @@ class _Talk:
         if self.stops():
             raise _Stopped
         self.say(words)
-
-
-def _leave_out(test: FederatedTest, plan: Plan, first: Sequence[Key], finished: _Finished, talk: _Talk) -> None:
-    """The study without each of its sites, all in the same rounds."""
-    lists, sites = Lists(plan), {Replicate(without=own): name for name, own in test.fingerprints.items()}
-
-    def told(done: int, of: int) -> None:
-        talk(f"leaving out each of {of} sites: tests ({done} done)")
-
-    for replicate, asked in _asked(test, plan, first, list(sites), told):
-        name = sites[replicate]
-        talk(f"leaving out {name}: graphs")
-        finished.left_out[name] = asked.every, lists.of(asked)
-
-
-def _resample(test: FederatedTest, plan: Plan, first: Sequence[Key], bootstrap: int, finished: _Finished, talk: _Talk) -> None:
-    """Resampled copies of the data, in one wave or two."""
-    lists, drawn, at_once = Lists(plan), finished.drawn, max(FEWEST_AT_ONCE, -(-bootstrap // 2))
-
-    def told(done: int, of: int) -> None:
-        talk(f"resampling: tests of {of} copies of the data ({len(drawn)} of {bootstrap} copies are finished)")
-
-    for start in range(1, bootstrap + 1, at_once):
-        draws = [Replicate(draw) for draw in range(start, min(start + at_once, bootstrap + 1))]
-        for replicate, asked in _asked(test, plan, first, draws, told):
-            talk(f"resampling: graphs of copy {len(drawn) + 1} of {bootstrap}")
-            drawn[replicate.draw] = asked.every, lists.of(asked)
-
-
-def _asked(
-    test: FederatedTest, plan: Plan, first: Sequence[Key], replicates: Sequence[Replicate], told: Callable[[int, int], None]
-) -> Iterator[tuple[Replicate, Asked]]:
-    return test.answer_together({one: ask_replicate(plan, first) for one in replicates}, told)
 
 
 def _plain_shares(pags: Sequence[PAG], n: int) -> Shares:

@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -27,7 +27,9 @@ from consilience.errors import ConsilienceError
 from consilience.federation.errors import ClientGoneError, TooFewClientsError
 from consilience.federation.federated import FederatedTest
 from consilience.federation.transport import Heard, Journal, JournalEntry, Journalled, RemoteTransport
-from consilience.iod.discover import MOST_TESTS, ask_tests
+from consilience.iod.answers import Answers
+from consilience.iod.discover import MOST_TESTS, ask_tests, plan_of
+from consilience.iod.stability import AskedSites, first_questions, kept_of
 from consilience.protocol.framing import encode
 from consilience.protocol.handshake import Closing, Proposal
 from consilience.service.contract import Contract
@@ -217,6 +219,8 @@ class Asking:
     journal: StoreJournal
     begun: float
     before: TestsDone
+    replicates: tuple[bytes, ...] = ()
+    replicate_rounds: int = 0
 
     def done(self) -> TestsDone:
         """All tests are made that were asked for."""
@@ -230,6 +234,8 @@ class Asking:
             withheld=self.test.withheld(),
             seconds=time.monotonic() - self.begun,
             origin=before.origin,
+            replicates=self.replicates,
+            replicate_rounds=self.replicate_rounds,
         )
 
 
@@ -486,7 +492,9 @@ class Runner:
         try:
             if asking is None:
                 asking = self._begun(contract, links)
-                ask_tests(asking.test, settings.alpha, settings.max_given, self._stage(study, links))
+                answers, _ = ask_tests(asking.test, settings.alpha, settings.max_given, self._stage(study, links))
+                if (settings.bootstrap or settings.leave_one_out) and not self._is_alone(contract):
+                    asking = self._replicated(contract, asking, answers, self._stage(study, links))
             if more:
                 asking.test.answer(more)
         except TestsMissingError as error:
@@ -502,6 +510,15 @@ class Runner:
         if self._store.runs.count_results(study) <= MOST_TESTS:  # else the search asks for no more, and sums take memory
             self._asking[study] = asking
         return lambda: self._queue(contract, links)
+
+    def _replicated(self, contract: Contract, asking: Asking, answers: Answers, say: Callable[[str], None]) -> Asking:
+        """Ask the replicates of a study, after its tests and in its journal: all of them again, if the server was gone meanwhile."""
+        settings, source = contract.settings, AskedSites(asking.federated)
+        before, plan = source.rounds, plan_of(settings, answers.names, contract.datasets, digits=PUBLISHED_DIGITS)
+        first = first_questions(plan, answers.results)
+        found = source.replicates(plan, first, settings.bootstrap, say, leave_one_out=settings.leave_one_out)
+        kept = tuple(kept_of(name, asked) for name, asked in found)
+        return replace(asking, replicates=kept, replicate_rounds=source.rounds - before)
 
     def _begun(self, contract: Contract, links: SocketLinks) -> Asking:
         study, settings = contract.study, contract.settings

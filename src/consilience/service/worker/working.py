@@ -16,10 +16,12 @@ from consilience.iod.discover import TESTING, discover, discover_arguments
 from consilience.iod.discovery import Discovery, question_schema
 from consilience.iod.redecide import NOT_ASKED
 from consilience.iod.solver.patience import under_way
+from consilience.iod.stability import KeptReplicates
 from consilience.service.contract import decode_contract
 from consilience.service.result_files import documents_of, result_json
 from consilience.service.tests_done import TestsDone
 from consilience.service.worker.messages import Found, Order, Redecide, Redecided, Search, Wanted
+from consilience.settings import DEFAULTS, Part, names_of
 
 __all__ = ["MissingTests", "RecordedTests", "work"]
 
@@ -58,6 +60,8 @@ class RecordedTests(CITest):
         self.missing: dict[Question, None] = {}
         self._known = {Question(one.x, one.y, one.given): one for one in results}
         self._done, self._asking = done, asking
+        kept = () if done is None else done.replicates
+        self.replicated = KeptReplicates(kept, 0 if done is None else done.replicate_rounds) if kept else None
 
     def answer(self, questions: Sequence[Question], progress: Progress | None = None) -> list[CIResult]:
         """What is known, in order."""
@@ -91,8 +95,11 @@ def _searched(order: Search, say: Callable[[str], None]) -> Found | Wanted:
         if not words.startswith(TESTING):  # the tests are there, whatever the search says of them
             say(words)
 
+    arguments = discover_arguments(contract.settings)
+    if test.replicated is None:  # decided again from the tests of another study: its replicates are other searches
+        arguments |= {name: getattr(DEFAULTS, name) for name in names_of(Part.STABILITY)}
     try:
-        found = discover(test, **discover_arguments(contract.settings), progress=told)
+        found = discover(test, **arguments, progress=told)
     except MissingTests as wanted:
         return Wanted([(q.x, q.y, q.given) for q in wanted.questions], under_way())
     found = replace(found, timings={**found.timings, "tests": done.seconds})

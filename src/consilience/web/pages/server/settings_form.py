@@ -9,7 +9,7 @@ from typing import Any, get_args, get_origin
 import msgspec
 
 from consilience.errors import OptionError
-from consilience.service.contract import PAIR_WARNING, RESTART_WARNING
+from consilience.service.contract import LEFT_OUT_WARNING, PAIR_WARNING, RESTART_WARNING
 from consilience.service.settings import JOINT_WARNING
 from consilience.settings import Batching, Dropout, NetworkSettings, Part, SingleSite, SiteEffects
 from consilience.settings.declaration import NETWORK_SETTINGS, OVER_A_NETWORK
@@ -24,6 +24,7 @@ HEADINGS = {
     Part.TESTS: "How tests are done",
     Part.GRAPHS: "How graphs are found",
     Part.KNOWLEDGE: "What is known before the data",
+    Part.STABILITY: "How sure the result is",
     Part.EXCHANGE: "How the server and the sites work together",
 }
 
@@ -46,6 +47,7 @@ DANGERS: Mapping[str, Danger] = {
     "site_effects": Danger(JOINT_WARNING, lambda value: value is SiteEffects.JOINT),
     "allow_joint": Danger(JOINT_WARNING, bool),
     "on_dropout": Danger(RESTART_WARNING, lambda value: value is Dropout.RESTART),
+    "leave_one_out": Danger(LEFT_OUT_WARNING, bool),
     "batching": Danger("More sums leave the sites than the search needs; none is of another kind.", lambda value: value is Batching.ALL),
 }
 """Settings that decide what leaves the sites. Every site sees them before it consents."""

@@ -85,18 +85,27 @@ class Guard:
             self._enters(guard, replicate)
 
     def of(self, replicate: Replicate) -> Guard:
-        """The rules for one replicate: the same, with what was announced and answered in this one."""
-        if replicate not in self._of:
-            found = Guard(self.table, self.terms, self.history.of(replicate.draw, replicate.without))
+        """The rules for one replicate: the same, with what was announced and answered in this one.
+
+        Its table is the copy, until :meth:`rest` lets go of it: how many copies stay in memory is not for rules to say.
+        """
+        found = self._of.get(replicate)
+        if found is None:
+            found = self._of[replicate] = Guard(self.table, self.terms, self.history.of(replicate.draw, replicate.without))
             self._enters(found, replicate)
-            self._of[replicate] = found
-        return self._of[replicate]
+        if self._copies is not None:
+            found.table = self._copies.desk(replicate).table
+        return found
+
+    def rest(self) -> None:
+        """Let go of the copies that replicates were held against."""
+        for guard in self._of.values():
+            guard.table = self.table
 
     def _enters(self, guard: Guard, replicate: Replicate) -> None:
-        census, table = self.census, self.table if self._copies is None else self._copies.desk(replicate).table
-        if census is not None and replicate.without:  # who is left out contributes to nothing
-            census = census.without(replicate.without)
-        guard.new_run(self.members, table, census)
+        # who is left out contributes to nothing
+        census = self.census if self.census is None or not replicate.without else self.census.without(replicate.without)
+        guard.new_run(self.members, self.table, census)
 
     def replicates(self, asked: Sequence[Replicate]) -> None:
         """Replicates as agreed, each once in a request."""

@@ -53,12 +53,15 @@ class Resampled(Request, frozen=True, tag="resampled"):
     def check(self, guard: Guard) -> None:
         """Replicates that were agreed on, each once; and each part as if it came alone, held against what its replicate was told before."""
         guard.replicates([part.replicate for part in self.parts])
-        for part in self.parts:
-            own = guard.of(part.replicate)
-            for announced in part.announced:
-                own.hears(announced.variables, announced.contributors, announced.rows)
-            own.keeps_counts()
-            part.body.check(own)
+        try:
+            for part in self.parts:
+                own = guard.of(part.replicate)
+                for announced in part.announced:
+                    own.hears(announced.variables, announced.contributors, announced.rows)
+                own.keeps_counts()
+                part.body.check(own)
+        finally:
+            guard.rest()
 
     def answer(self, desk: Desk, site: int) -> Floats:
         """Every part on its copy of the rows."""

@@ -9,6 +9,7 @@ from consilience.errors import OptionError
 from consilience.graph import PAG
 from consilience.graph.drawing.svg import Positions
 from consilience.iod import Discovery
+from consilience.iod.report.effects import effects_frame
 from consilience.iod.report.graphs import common_positions
 from consilience.sheets import frame_csv
 
@@ -27,7 +28,7 @@ def prepare_folder(out: Path) -> None:
 
 
 def write_result(found: Discovery, out: Path) -> None:
-    """The report, drawings of the summary, all PAGs and local PAGs, the whole result as JSON, the CI table and how sure it is as CSV."""
+    """The report, drawings of the summary, all PAGs and local PAGs, the whole result as JSON, its tables as CSV."""
     found.to_html(out / "report.html")
     positions = common_positions(found)
     (out / "summary.svg").write_text(found.summary.to_svg(positions=positions), encoding="utf-8")
@@ -35,6 +36,8 @@ def write_result(found: Discovery, out: Path) -> None:
     _draw(found.local_pags, out, "local", positions)
     (out / "result.json").write_text(json.dumps(found.to_dict(), indent=2, ensure_ascii=False), encoding="utf-8")
     frames = {"tests": found.tests, **({} if found.stability is None else found.stability.frames())}
+    effects = effects_frame(found)
+    frames |= {} if effects is None else {"effects": effects}
     for name, frame in frames.items():
         (out / f"{name}.csv").write_text(frame_csv(frame), encoding="utf-8")
 

@@ -190,6 +190,7 @@ def show_discovery(found: Discovery, console: Terminal) -> None:
     _show_strengths(found, console)
     if found.stability is not None:
         console.print(f"\n[bold]How sure[/]: {escape(' '.join(found.stability.in_words()))}", highlight=False, soft_wrap=True)
+    _show_effects(found, console)
     _show_decisions("These decisions cannot hold together; without any one of them they could:", found.conflicts, console)
     _show_decisions("Overruled:", found.overruled, console, found.resolution.reasons)
     for words in _ways_out(found):
@@ -207,6 +208,16 @@ def _show_strengths(found: Discovery, console: Terminal) -> None:
         console.print(f"  - {escape(f'{story.x} – {story.y}: {said.all_words}')}", highlight=False, soft_wrap=True)
     if len(strong) > MOST_SHOWN:
         console.print(f"    … and {len(strong) - MOST_SHOWN} more", highlight=False)
+
+
+def _show_effects(found: Discovery, console: Terminal) -> None:
+    """What would change, by each graph for itself."""
+    if found.effects:
+        console.print("\n[bold]What would change[/]:", highlight=False)
+    for one in found.effects[:MOST_SHOWN]:
+        console.print(f"  - {escape(one.in_words())}", highlight=False, soft_wrap=True)
+    if len(found.effects) > MOST_SHOWN:
+        console.print(f"    … and {len(found.effects) - MOST_SHOWN} more; --out or --json has all of them", highlight=False)
 
 
 def exit_code(found: Discovery) -> int:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from consilience.iod.report.effects import FEW, effect_in_short
 from consilience.iod.report.how_sure import HowSure, sure_in_short
-from consilience.iod.report.html import Html, el
+from consilience.iod.report.html import Html, el, listed
 from consilience.iod.report.sentences import edges_in_words
 from consilience.iod.summary_drawing import draw_summary
 from consilience.iod.wording import counted
@@ -29,6 +30,7 @@ def render_digest(found: Discovery) -> str:
         "div",
         el("p", el("strong", found.headline), " ", edges_in_words(found), " From ", rests_on),
         el("p", sure_in_short(found.stability)) if found.stability is not None else None,
+        listed(f"Effect of {one.x} on {one.y}: {effect_in_short(one)}." for one in found.effects[:FEW]) if found.effects else None,
         el("figure", Html(draw_summary(found.summary, shares=HowSure(found.stability).shares))) if found.pags else None,
         class_="consilience-discovery",
     )

@@ -125,23 +125,23 @@ def nice(value: float) -> float:
     return 10.0 * power  # pragma: no cover  the last step is no smaller than any value
 
 
-def symmetric(numbers: Iterable[float], *, ratio: bool = False, most: float = math.inf) -> Scale:
-    """A scale with no effect in its middle that holds most of these ends of intervals.
+def symmetric(numbers: Iterable[float], *, ratio: bool = False, most: float = math.inf, held: float = MOST) -> Scale:
+    """A scale with no effect in its middle that holds these ends of intervals, or the share of them that is asked for.
 
     >>> symmetric([-0.1, 0.42]), symmetric([0.8, 1.4], ratio=True)
     (Scale(low=-0.5, high=0.5, none=0.0, log=False), Scale(low=0.6666666666666666, high=1.5, none=1.0, log=True))
     """
     if ratio:
         reaches = sorted(abs(math.log(one)) for one in numbers if one > 0.0 and math.isfinite(one))
-        wanted = math.exp(_most(reaches)) if reaches else _RATIOS[0]
+        wanted = math.exp(_most(reaches, held)) if reaches else _RATIOS[0]
         factor = next((one for one in _RATIOS if wanted <= one * (1.0 + 1e-9)), _RATIOS[-1])
         return Scale(1.0 / factor, factor, 1.0, log=True)
-    reach = min(nice(_most(sorted(abs(one) for one in numbers if math.isfinite(one)) or [0.0])), most)
+    reach = min(nice(_most(sorted(abs(one) for one in numbers if math.isfinite(one)) or [0.0], held)), most)
     return Scale(-reach, reach, 0.0)
 
 
-def _most(ordered: list[float]) -> float:
-    return ordered[min(math.ceil(MOST * len(ordered)), len(ordered)) - 1]
+def _most(ordered: list[float], held: float) -> float:
+    return ordered[min(math.ceil(held * len(ordered)), len(ordered)) - 1]
 
 
 def size_scales(tests: pl.DataFrame) -> dict[str, Scale]:

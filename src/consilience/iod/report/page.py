@@ -104,12 +104,11 @@ def _sections(found: Discovery, positions: Positions) -> list[Section]:
         Section("data", "Data sets", sections.data_sets(found)),
         Section("summary", "Summary of all graphs", summary_section(found, positions)),
         *([Section("sure", "How sure", how_sure_section(found, positions))] if found.stability is not None else []),
+        *([Section("effects", "What would change", effects_section(found))] if found.effects else []),
         Section("graphs", "The graphs, best first", graph_list(found, positions)),
         Section("local", "Each data set alone", local_graphs(found, positions)),
         Section("conflicts", "Conflicts and what was overruled", sections.conflicts(found)),
     ]
-    if found.effects:
-        parts.append(Section("effects", "Effects", effects_section(found)))
     if found.knowledge is not None:
         parts.append(Section("knowledge", "Background knowledge", sections.knowledge(found)))
     return [

@@ -16,6 +16,8 @@ import numpy as np
 from consilience.citest.result import size_from_row
 from consilience.citest.size_words import strength_in_words
 from consilience.graph.marks import NONE
+from consilience.iod.effects import Effects
+from consilience.iod.effects_words import effects_in_words
 from consilience.iod.report.how_strong import Strong, how_strong
 from consilience.iod.report.how_sure import HowSure, Sure
 from consilience.iod.report.html import Html
@@ -96,6 +98,9 @@ class Pairs:
             self._missing[frozenset((x, y))] += 1
         self._told: dict[tuple[str, str], Story] = {}
         self._reasons = Reasons(found, self._rows, self._tests)
+        self._effects: dict[frozenset[str], list[Effects]] = defaultdict(list)
+        for one in found.effects:
+            self._effects[frozenset((one.x, one.y))].append(one)
         self.sure = HowSure(found.stability)
         self.scales = size_scales(found.tests)
 
@@ -124,6 +129,7 @@ class Pairs:
         if strong is not None:
             facts.append(Fact("How strong", strong.words, plot))
             facts += [Fact("Given nothing", strong.plain)] if strong.plain else []
+        facts += [Fact(f"Effect on {one.y}", effects_in_words(one)) for one in self._effects.get(frozenset((x, y)), ())]
         if left_open(self.found, x, y):
             facts.append(Fact("Marks", "Both were declared exogenous: why they go together is not asked here."))
         elif self.found.pags:

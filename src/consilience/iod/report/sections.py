@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from consilience.iod.evidence import Decision, Source
 from consilience.iod.headline import Ended, all_agree, condition, ended
+from consilience.iod.report.effects import effect_in_short
 from consilience.iod.report.how_sure import sure_in_short
 from consilience.iod.report.html import Html, el, join, label, labels, listed
 from consilience.iod.report.linear import sentence
@@ -20,7 +21,7 @@ if TYPE_CHECKING:  # a Discovery writes itself with these modules
 
 __all__ = ["about_tests", "conflicts", "data_sets", "disclosed", "knowledge", "overview", "settings", "tests"]
 
-MOST_SENTENCES = 40
+MOST_SENTENCES, MOST_EFFECTS = 40, 5
 MOST_MISSING = 200
 """Questions that are listed; the result as JSON has all of them."""
 
@@ -46,11 +47,21 @@ def overview(found: Discovery) -> Html:
         parts.append(
             el("p", el("strong", "How sure: "), sure_in_short(found.stability), " ", el("a", "More on how sure", href="#sure"), ".")
         )
+    if found.effects:
+        parts.append(_effects(found))
     if found.conflicts or found.overruled:
         words = "Which decisions were overruled, and why: " if found.overruled else "Which decisions cannot hold together: "
         parts.append(el("p", words, el("a", "Conflicts and what was overruled", href="#conflicts"), "."))
     parts.append(el("p", "New to these graphs? ", el("a", "How to read this page", href="#reading"), "."))
     return join(parts)
+
+
+def _effects(found: Discovery) -> Html:
+    """The first effects that were asked for, in few words."""
+    told = [join([label(one.x), " → ", label(one.y), ": ", effect_in_short(one), "."]) for one in found.effects[:MOST_EFFECTS]]
+    more = len(found.effects) - len(told)
+    told += [join([el("a", f"{counted(more, 'more effect')}", href="#effects"), "."])] if more > 0 else []
+    return join([el("h3", "What would change"), listed(told)])
 
 
 def data_sets(found: Discovery) -> Html:

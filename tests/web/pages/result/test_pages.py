@@ -15,7 +15,19 @@ from tests.web.pages.result.cases import HOSTILE, contradictory, cut, hostile, m
 from tests.web.pages.result.stage import client_of
 
 VOID = {"input", "link", "meta", "path", "rect", "circle", "br", "hr", "img"}
-PAGES = ["", "?show=1", "?show=set-1", "?show=1&with=2", "?show=1&pair=0-1", "/tests", "/tests?pair=0-1", "/conflicts", "/about"]
+PAGES = [
+    "",
+    "?show=1",
+    "?show=set-1",
+    "?show=1&with=2",
+    "?show=1&pair=0-1",
+    "/tests",
+    "/tests?pair=0-1",
+    "/sure",
+    "/effects",
+    "/conflicts",
+    "/about",
+]
 
 
 def read(text: str) -> Node:

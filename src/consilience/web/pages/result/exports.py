@@ -11,6 +11,7 @@ import polars as pl
 
 from consilience.graph.drawing.svg import Positions
 from consilience.graph.graphs import PAG
+from consilience.iod.report.effects import effects_frame
 from consilience.sheets import frame_csv, guarded, to_csv
 from consilience.web.pages.result.choice import Kind
 from consilience.web.pages.result.view import Row, View
@@ -80,20 +81,24 @@ def _edge(row: Row) -> dict[str, object]:
 def _json(view: View, _: Positions) -> str:
     told: dict[str, object] = {"title": view.title, "alpha": view.found.alpha, "labels": list(view.labels)}
     told["edges"] = [_edge(row) for row in view.rows]
+    if view.found.effects:
+        told["effects"] = [one.to_dict() for one in view.found.effects]
     if view.choice.second is None and view.choice.first.kind is not Kind.SUMMARY:
         graph = _graph(view)
         told |= {"labels": list(graph.labels), "matrix": graph.to_matrix().tolist()}
     return json.dumps(told, ensure_ascii=False, indent=1, allow_nan=False)
 
 
+def _frames(view: View) -> dict[str, pl.DataFrame]:
+    """The tables there are besides the tests: how sure, and what would change."""
+    effects = effects_frame(view.found)
+    sure = {} if view.found.stability is None else view.found.stability.frames()
+    return sure | ({} if effects is None else {"effects": effects})
+
+
 def _frame(name: str, title: str) -> Export:
-    """One of the tables on how sure the result is, where there is one."""
-
-    def frames(view: View) -> dict[str, pl.DataFrame]:
-        return {} if view.found.stability is None else view.found.stability.frames()
-
     kind = "text/csv; charset=utf-8"
-    return Export(f"{name}.csv", title, kind, lambda view, _: frame_csv(frames(view)[name]), there=lambda view: name in frames(view))
+    return Export(f"{name}.csv", title, kind, lambda view, _: frame_csv(_frames(view)[name]), there=lambda view: name in _frames(view))
 
 
 EXPORTS = {
@@ -109,6 +114,7 @@ EXPORTS = {
         _frame("copies", "How sure: tests (CSV)"),
         _frame("sites", "Without each site (CSV)"),
         _frame("without", "Without each site: edges (CSV)"),
+        _frame("effects", "Effects (CSV)"),
         Export("json", "JSON", "application/json", _json),
     )
 }

@@ -12,6 +12,7 @@ from consilience.graph.drawing.shapes import Line
 from consilience.iod.discovery import Discovery
 from consilience.iod.headline import condition
 from consilience.iod.report import sections
+from consilience.iod.report.effects import effects_section
 from consilience.iod.report.how_sure import sure_in_short
 from consilience.iod.report.html import Html, label
 from consilience.iod.report.reading import reading
@@ -28,7 +29,7 @@ from consilience.web.pages.result.source import ResultSource
 from consilience.web.pages.result.view import View
 from consilience.web.rendering import Link, render
 
-__all__ = ["about_page", "conflicts_page", "graph_page", "sure_page", "tests_page"]
+__all__ = ["about_page", "conflicts_page", "effects_page", "graph_page", "sure_page", "tests_page"]
 
 MOST_GRAPHS = 500
 """Graphs that can be chosen from a list; those behind are reached one by one."""
@@ -88,6 +89,16 @@ def sure_page(source: ResultSource, held: Prepared, links: Links, alpha: Alpha) 
     )
 
 
+def effects_page(source: ResultSource, held: Prepared, links: Links, alpha: Alpha) -> HTMLResponse:
+    """What would change if variables were set, by each graph for itself."""
+    return render(
+        "result/effects.html",
+        **_frame(source, held, links, alpha, "effects"),
+        effects=_markup(effects_section(held.found)),
+        file=links.to("export/effects.csv") if held.found.effects else "",
+    )
+
+
 def conflicts_page(source: ResultSource, held: Prepared, links: Links, alpha: Alpha) -> HTMLResponse:
     """What contradicts what, what was overruled, and what was known."""
     return render(
@@ -121,6 +132,7 @@ def _frame(source: ResultSource, held: Prepared, links: Links, alpha: Alpha, pag
         Link("Graphs", links.to(), page == "graph"),
         Link("Tests", links.to("tests"), page == "tests", f"{found.tests.height:,}"),
         *([Link("How sure", links.to("sure"), page == "sure")] if held.own.stability is not None else []),
+        *([Link("What would change", links.to("effects"), page == "effects", f"{len(found.effects):,}")] if found.effects else []),
         Link("Conflicts", links.to("conflicts"), page == "conflicts", f"{trouble:,}" if trouble else ""),
         Link("Data, settings, files", links.to("about"), page == "about"),
     )

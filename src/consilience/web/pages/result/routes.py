@@ -106,6 +106,7 @@ def result_routes(prefix: str, load: Load, *, desk: Desk | None = None) -> list[
         Route(prefix, page(_graph)),
         Route(f"{prefix}/tests", page(_tests)),
         Route(f"{prefix}/sure", page(lambda asked: pages.sure_page(asked.source, asked.held, asked.links, asked.alpha))),
+        Route(f"{prefix}/effects", page(lambda asked: pages.effects_page(asked.source, asked.held, asked.links, asked.alpha))),
         Route(f"{prefix}/conflicts", page(lambda asked: pages.conflicts_page(asked.source, asked.held, asked.links, asked.alpha))),
         Route(f"{prefix}/about", page(lambda asked: pages.about_page(asked.source, asked.held, asked.links, asked.alpha))),
         Route(f"{prefix}/graph.json", page(_data)),

@@ -7,8 +7,9 @@ import polars as pl
 import pytest
 
 import consilience as cs
-from consilience.graph import PAG, Oracle
+from consilience.graph import MAG, PAG, Oracle, is_valid_pag
 from consilience.graph.errors import UnknownNodeError
+from consilience.graph.members import member_marks
 from consilience.simulate import next_measurement, random_pag
 
 
@@ -91,12 +92,33 @@ def test_a_list_that_was_cut_short_says_so() -> None:
     assert "and there are more graphs than these" in str(told)
 
 
-def test_progress_can_cancel_and_processes_change_nothing() -> None:
+@pytest.mark.slow
+def test_processes_change_nothing() -> None:
+    found = cs.discover(Oracle(PAG.parse("A o-> C, B o-> C, C --> D, D --> E"), ["ABC", "BCD", "CDE"]))
+    assert next_measurement(found, jobs=2).table.equals(next_measurement(found).table)
+
+
+@pytest.mark.slow
+def test_the_same_as_searching_anew_with_knowledge() -> None:
+    """Graphs have marks that their classes do not share; what each says about independence is said by a MAG that has these marks."""
+    known = cs.Knowledge(required=["A --> C"])
+    sites = {"north": "ABC", "south": "BCD", "west": "CDE"}
+    found = cs.discover(Oracle(PAG.parse("A o-> C, B o-> C, C --> D, D --> E"), sites.values()), knowledge=known)
+    assert len(found.pags) > 1
+    assert not all(map(is_valid_pag, found.pags))
+    told = next_measurement(found, sites)
+    for row in told.table.iter_rows(named=True):
+        larger = [has + row["variable"] * (site == row["site"]) for site, has in sites.items()]
+        truths = [MAG.from_working(member_marks(pag.working()), pag.labels) for pag in found.pags]
+        left = [open_ends(cs.discover(Oracle(truth, larger), knowledge=known).pags) for truth in truths]
+        assert (row["open"], row["most"]) == (pytest.approx(np.mean(left)), max(left)), row
+
+
+def test_progress_is_told_and_can_cancel() -> None:
     found = cs.discover(Oracle(PAG.parse("A o-> C, B o-> C, C --> D, D --> E"), ["ABC", "BCD", "CDE"]))
     steps: list[tuple[int, int]] = []
-    one = next_measurement(found, progress=lambda done, of: steps.append((done, of)))
+    next_measurement(found, progress=lambda done, of: steps.append((done, of)))
     assert steps == [(k, 4) for k in range(1, 5)]  # ABCD and BCDE come from either side
-    assert next_measurement(found, jobs=2).table.equals(one.table)
 
     def cancel(done: int, _: int) -> None:
         if done == 2:

@@ -14,6 +14,7 @@ The modules, from the ground up::
     paths, rules            discriminating and uncovered paths; R0-R10 and their closure
     triples, equivalence    triples with order; MAG to PAG and back
     ancestry                ancestors in all members of a class, and in some
+    members                 a member of a class about which more is known
     possible_paths          where an effect may flow, and which edges hide no common cause
     separators              sets that separate two nodes: all of them, and the minimal ones
     identification          how an effect is identified, or why not, in words

@@ -15,6 +15,11 @@ block are separators, and are found as such (``separators``).
 The criterion allows for hidden common causes and for none of the ways in which selection makes variables dependent: a graph with an
 edge --- or --o, which only selection explains, has no answer here. Where no set adjusts, other ways may still identify an effect (the front
 door, for one); they are not looked for.
+
+A PAG may have marks that come from knowledge and not from its class. Its paths are then read off these marks: what is possible, what is
+visible and what is forbidden holds for every MAG that has them. That blocking is the same in all of these MAGs is a theorem for whole
+classes only; for parts of them it is held against all members of small classes (``tests/graph/test_adjustment_knowledge.py``), and some
+sets that work in all of them may be missed.
 """
 
 from __future__ import annotations
@@ -26,10 +31,10 @@ from typing import NamedTuple
 from consilience.citest.errors import ConditioningError, SameVariableError
 from consilience.errors import GraphError, OptionError
 from consilience.graph.ancestry import possible_descendants
-from consilience.graph.equivalence import pag_to_mag
 from consilience.graph.graphs import DAG, MAG, PAG
 from consilience.graph.identification import Adjustment, Identification
 from consilience.graph.marksets import MarkSets, bits, mask_of
+from consilience.graph.members import member_marks
 from consilience.graph.mixed import Edge, MixedGraph
 from consilience.graph.possible_paths import first_steps, is_visible, on_the_way, possible_path
 from consilience.graph.separation import Separation
@@ -134,7 +139,7 @@ def adjustment_sets(
 
     Examples
     --------
-    >>> pag = PAG.parse("A o-> X, B o-> X, B o-> Y, X --> Y")
+    >>> pag = PAG.parse("A o-> X, B o-> X, B --> Y, X --> Y")
     >>> adjustment_sets(pag, "X", "Y").sets
     (('B',),)
     >>> print(adjustment_sets(pag, "Y", "X").in_words())
@@ -142,7 +147,7 @@ def adjustment_sets(
     >>> print(adjustment_sets(pag, "X", "Y", among=["A", "X", "Y"]).in_words())
     The effect of X on Y is not identifiable by adjustment: no data set measures X and Y together with B, for which to adjust.
     >>> adjustment_sets(pag, "B", "Y").identification, str(adjustment_sets(pag, "B", "Y").edge)
-    (<Identification.HIDDEN_CAUSE: 'hidden cause'>, 'B o-> Y')
+    (<Identification.HIDDEN_CAUSE: 'hidden cause'>, 'B --> Y')
     """
     if most < 1:
         raise OptionError(f"most must be at least 1; got {most!r}.")
@@ -220,7 +225,7 @@ def _made(graph: MixedGraph) -> _Theory:
             f"Make it one, which checks it: MAG.from_matrix(graph.to_matrix(), graph.labels)."
         )
     marks = graph.working()
-    member = pag_to_mag(graph).working() if isinstance(graph, PAG) else marks
+    member = member_marks(marks) if isinstance(graph, PAG) else marks
     return _Theory(marks, member, isinstance(graph, DAG), possible_descendants(marks))
 
 

@@ -20,9 +20,10 @@ import numpy as np
 import polars as pl
 
 from consilience.errors import OptionError
-from consilience.graph import PAG, MarkSets, latent_projection_marks, mag_to_pag_marks, pag_to_mag_marks
+from consilience.graph import PAG, MarkSets, latent_projection_marks, mag_to_pag_marks
 from consilience.graph.errors import UnknownNodeError
 from consilience.graph.marks import MarkMatrix
+from consilience.graph.members import member_marks
 from consilience.iod import Discovery
 from consilience.parallel import Jobs, spread
 from consilience.settings import LOCAL
@@ -146,7 +147,7 @@ def next_measurement(
             raise UnknownNodeError(f"Sites measure variables of the graphs, {', '.join(names)}; got {name!r}.")
     marks = [pag.reordered(names).working() for pag in pags]
     matrices = np.array([mark.to_matrix() for mark in marks])
-    members = [pag_to_mag_marks(mark) for mark in marks]
+    members = [member_marks(mark) for mark in marks]
     now = _split([range(len(pags))], members, [[names.index(v) for v in variables_] for variables_ in set(held.values())])
     asked = [(site, name) for site, has in held.items() for name in wanted if name not in has]
     # Sites with the same variables, and one variable from either side, make the same larger data set: each is looked at once.

@@ -21,6 +21,7 @@ from consilience.settings import Batching, Dropout, Method, NetworkSettings, Res
 from consilience.settings.declaration import MOST_SITES, MOST_VARIABLES
 
 __all__ = [
+    "COPIES_WARNING",
     "LEFT_OUT_WARNING",
     "PAIR_WARNING",
     "QUERIED_WARNING",
@@ -47,6 +48,10 @@ RESOLVED = {
 RESTART_WARNING = (
     "If a site vanishes, sums are made again without it, and the difference of the two sums is that site's part: "
     "its counts and cross-products, or its own p-value."
+)
+COPIES_WARNING = (
+    "All sums are made of resampled copies of each site's rows as well. Each copy is as much work for a site as the study itself; all of "
+    "them together take at most about twice as many rounds. Which rows stand in a copy, only the site knows."
 )
 LEFT_OUT_WARNING = (
     "Sums are made without each of the sites as well, and the difference of the two sums is that site's part: its counts and "

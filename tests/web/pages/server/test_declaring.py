@@ -139,6 +139,18 @@ def test_a_setting_that_cannot_be_is_said_at_its_field(ada: Browser, changes: di
     assert row_of(ada, study).settings == NetworkSettings()
 
 
+def test_what_resampling_costs_and_discloses_is_said(ada: Browser) -> None:
+    study = ada.new_study()
+    form = words(ada.get(f"/studies/{study}/settings"))
+    assert "How sure the result is" in form
+    for told in ("Each copy is as much work for a site as the study itself", "the difference of the two sums is that site's part"):
+        assert told in form
+    send(ada, study, "settings", **settings_fields(bootstrap="30"))
+    page = words(ada.get(f"/studies/{study}"))
+    assert "bootstrap = 30: All sums are made of resampled copies of each site's rows as well." in page
+    assert row_of(ada, study).settings.bootstrap == 30
+
+
 def test_a_dangerous_setting_is_warned_of(ada: Browser) -> None:
     study = ada.new_study()
     send(ada, study, "settings", **settings_fields(on_dropout="restart"))

@@ -9,7 +9,7 @@ from typing import Any, get_args, get_origin
 import msgspec
 
 from consilience.errors import OptionError
-from consilience.service.contract import LEFT_OUT_WARNING, PAIR_WARNING, RESTART_WARNING
+from consilience.service.contract import COPIES_WARNING, LEFT_OUT_WARNING, PAIR_WARNING, RESTART_WARNING
 from consilience.service.settings import JOINT_WARNING
 from consilience.settings import Batching, Dropout, NetworkSettings, Part, SingleSite, SiteEffects
 from consilience.settings.declaration import NETWORK_SETTINGS, OVER_A_NETWORK
@@ -47,6 +47,7 @@ DANGERS: Mapping[str, Danger] = {
     "site_effects": Danger(JOINT_WARNING, lambda value: value is SiteEffects.JOINT),
     "allow_joint": Danger(JOINT_WARNING, bool),
     "on_dropout": Danger(RESTART_WARNING, lambda value: value is Dropout.RESTART),
+    "bootstrap": Danger(COPIES_WARNING, lambda value: value > 0),
     "leave_one_out": Danger(LEFT_OUT_WARNING, bool),
     "batching": Danger("More sums leave the sites than the search needs; none is of another kind.", lambda value: value is Batching.ALL),
 }

@@ -8,6 +8,8 @@ the class is taken back.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from consilience.graph.ancestral import is_mag_marks
 from consilience.graph.equivalence import mag_to_pag_marks, pag_to_mag_marks
 from consilience.graph.errors import InvalidPAGError
@@ -17,9 +19,15 @@ from consilience.graph.rules import orient
 
 __all__ = ["member_marks"]
 
+MOST_TRIED = 10_000
+"""Marks that are tried before a graph is taken to be none: those of a part of a class take about as many tries as there are circles."""
+
 
 def member_marks(pag: MarkSets) -> MarkSets:
-    """A MAG with all marks of ``pag``, and of a class that shares no mark beyond these. Raises ``InvalidPAGError`` if there is none.
+    """A MAG with all marks of ``pag``. Raises ``InvalidPAGError`` if none is found.
+
+    It is one of the class if the marks are those of a class or of a part of one. Marks written down by hand may lack some that the class
+    shares: then it is one of a class that has them.
 
     >>> known = MarkSets.from_matrix([[0, 1, 0], [2, 0, 1], [0, 1, 0]])  # 0 <-o 1 o-o 2: of 0 o-o 1 o-o 2 it is known that 0 is no cause
     >>> member_marks(known).to_matrix().tolist()
@@ -28,19 +36,18 @@ def member_marks(pag: MarkSets) -> MarkSets:
     try:
         mag = pag_to_mag_marks(pag)
     except InvalidPAGError:  # its circles are not those of a class
-        found = _search(pag, pag.copy())
-    else:
-        found = mag if _is_member(mag, pag) else _search(pag, pag.copy())
+        mag = pag
+    found = mag if is_mag_marks(mag) else _search(pag, pag.copy(), iter(range(MOST_TRIED)))
     if found is None:
         raise InvalidPAGError("These marks are those of no Markov equivalence class, nor of a part of one. Ask is_valid_pag(pag) first.")
     return found
 
 
-def _search(pag: MarkSets, marks: MarkSets) -> MarkSets | None:
+def _search(pag: MarkSets, marks: MarkSets, tries: Iterator[int]) -> MarkSets | None:
     """Depth first; R4 is left out, as what β is on a new discriminating path is not known before the end."""
     selection = any(pag.tail[v] & ~pag.far_arrow[v] for v in range(pag.n))
     orient(marks, selection_bias=selection)
-    if marks.contradicted:
+    if marks.contradicted or next(tries, None) is None:
         return None
     place = next(((u, v) for v in range(marks.n) for u in bits(marks.circle[v])), None)
     if place is None:
@@ -51,7 +58,7 @@ def _search(pag: MarkSets, marks: MarkSets) -> MarkSets | None:
         tried.resolve(u, v, mark)
         if mark == TAIL and not selection:  # of two ends one at least has an arrowhead
             tried.resolve(v, u, ARROW)
-        found = _search(pag, tried)
+        found = _search(pag, tried, tries)
         if found is not None:
             return found
     return None

@@ -114,6 +114,8 @@ class Guard:
             raise OutsideSchemaError(f"A replicate may stand once in a request; of {len(asked)}, {again} stand there again.")
         for replicate in asked:
             self._leaves_out(replicate) if replicate.without else self._resamples(replicate)
+        if self._copies is not None:
+            self._copies.expect(len(asked))
 
     def _leaves_out(self, replicate: Replicate) -> None:
         """A sum without a site tells, with the sum over all, what that site's part is: only where sites have agreed to it."""

@@ -18,6 +18,8 @@ from consilience.protocol.desk import CACHE_BYTES, Desk
 
 __all__ = ["Copies", "Replicate"]
 
+SHARED_BYTES = 4 * CACHE_BYTES
+"""Room for the kernels of all copies together: for fifty copies of a thousand rows, most of them."""
 ROOM = 32 << 20
 """Values that the copies of a site hold at a time: 256 megabytes. The one that was not asked for longest goes first, and is made anew."""
 
@@ -66,7 +68,7 @@ class Copies:
             times = self.draws.times(replicate.draw)
             # what is about five rows must be about five different ones: a row counts as often as it stands there
             table, most = table.repeated(times), max(int(times.max(initial=1)), 1)
-        return self._desk_over(table, CACHE_BYTES // self.expected * 4, most)
+        return self._desk_over(table, SHARED_BYTES // self.expected, most)
 
 
 def _values(table: Table) -> int:

@@ -11,7 +11,7 @@ from consilience.protocol.errors import DisclosureError, FalseCountsError, Outsi
 from consilience.protocol.evaluate import MOST_STEPS
 from consilience.protocol.history import History, Points, Record, Replicated, Units
 from consilience.protocol.messages import Announced
-from consilience.protocol.replicates import Replicate
+from consilience.protocol.replicates import SHARED_BYTES, Replicate
 from consilience.protocol.resampled import Part, Resampled
 from consilience.protocol.survey import Survey
 from consilience.settings.choices import Isolation
@@ -124,3 +124,12 @@ def test_a_history_on_disk_knows_which_replicate_a_record_is_of() -> None:
     assert (after.of(2, b"").exponents, after.exponents, after.of(1, b"").exponents) == ({"A": 8}, {"A": 0}, None)
     assert after.of(0, b"site").answered == {b"p": frozenset({b"a", b"b"})}
     assert after.answered == {}
+
+
+def test_what_a_site_has_room_for_is_divided_among_the_copies_that_it_is_asked_for() -> None:
+    asked = wire(bootstrap=20)
+    asked.total(of(*(Replicate(k) for k in range(1, 21))))
+    desk = asked.participants[0]._desk
+    assert desk is not None
+    assert desk.copies is not None
+    assert {desk.copies.desk(Replicate(k)).cache_bytes for k in range(1, 21)} == {SHARED_BYTES // 20}

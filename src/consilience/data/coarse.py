@@ -3,9 +3,14 @@
 The columns of a curve are the study's, on knots that are quantiles over all sites. At a site with few rows, or with knots that a server has
 chosen for it, some of them are about one row or two. There the site replaces every column by its least-squares fit on columns that it
 chooses by itself, from its own rows alone: a line, a square and a cube, or a square and splines with at least so many rows between any two
-knots and beyond the outermost (:mod:`consilience.data.clumps`). There are no more of them than clumps. So whatever knots are asked for, and
-however the columns are added and subtracted, what comes out is about functions of this space. Where a curve is as smooth as that, it is its
-own fit, and the model is what it was.
+knots and beyond the outermost (:mod:`consilience.data.clumps`). There are no more of them than clumps. Where a curve is as smooth as that,
+it is its own fit, and the model is what it was.
+
+*One space.* Which columns these are, a site decides once for a number and some rows (:func:`space_of`), before it knows what is asked for:
+the study's on the finest of its nested knots that part no few rows, or, where even a dozen pieces do, its own. Curves on fewer pieces are
+combinations of the first as they are; all others, and fewer columns where there is room for fewer, are fits on them. So whatever is asked
+for, and however the columns of many requests are added and subtracted, what comes out is about functions of this one space. Two spaces
+together would have more columns than there are clumps.
 
 *Not over its rows.* The fit is over a law with the centre and the width of the site's middle half of rows (:func:`law_of`). Over the rows
 themselves its coefficients would tell what was to be hidden: the product of a line with the fit of a column is that with the column itself,
@@ -18,21 +23,38 @@ ones count as if they lay at the same place.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from consilience.data.clumps import Floats, clump_bounds, effective_rows, plain_between, rare
-from consilience.data.spline import FARTHEST, curves_on
+from consilience.data.spline import FARTHEST, NESTED, Knots, curves_on, spline
 
-__all__ = ["BLOCK", "STRAIGHT", "Coarse", "clipped_few", "coarse_curves", "coarse_features", "fitted", "law_of", "parts_few"]
+__all__ = [
+    "BLOCK",
+    "STRAIGHT",
+    "Coarse",
+    "clipped_few",
+    "coarse_curves",
+    "coarse_features",
+    "fitted",
+    "ladder_of",
+    "law_of",
+    "parts_few",
+    "space_of",
+]
 
 STRAIGHT = 2
 """Columns that every number has besides curves: the constant and the line."""
 TWO_KNOTS = 2
 """With fewer there is no piece between them, and no curve."""
+COARSEST = 12
+"""Pieces of the study's curves from which on a site takes these as its space; with fewer its own clumps tell a curve better."""
+MOST_OWN = 25
+"""Curves of a site's own, as many as the finest that a study asks for has. With as many as clumps, of fifty some combination was about
+fewer than five rows."""
 CUBIC = 3
 """Up to here powers are as good as splines."""
 BLOCK = 1 << 14
@@ -60,6 +82,11 @@ class Coarse(NamedTuple):
     knots: tuple[float, ...]
     turn: Floats | None
     clipped: tuple[float, float] | None = None
+
+    @property
+    def size(self) -> int:
+        """How many own columns there are."""
+        return 1 + self.powers + len(self.knots)
 
     def own(self, straight: Floats) -> Floats:
         """The site's own columns, the constant and the line first."""
@@ -109,8 +136,40 @@ def _between(straight: Floats, knots: tuple[float, ...]) -> tuple[int, int, NDAr
     return int(low.sum()), int(high.sum()), np.bincount(inside, minlength=len(knots) - 1)
 
 
-def coarse_curves(straight: Floats, knots: tuple[float, ...], least: int, most: int) -> Coarse | None:
+def ladder_of(knots: Knots) -> Iterator[tuple[float, ...]]:
+    """The study's knots that may be a site's space, the finest first.
+
+    >>> [len(each) for each in ladder_of(Knots(tuple(float(i) for i in range(49))))]
+    [49, 25, 13]
+    """
+    for pieces in reversed(NESTED):
+        if pieces >= COARSEST:
+            yield tuple(spline(knots, pieces).knots.tolist())
+
+
+def space_of(straight: Floats, ladder: Iterable[tuple[float, ...]], least: int) -> Coarse:
+    """The space of curves at these values, whatever is asked for: columns on the first knots of the ``ladder`` that part no few rows, or,
+    where all do, as many of the site's own as it has clumps, up to :data:`MOST_OWN`.
+
+    >>> ladder = [(-1.0, -0.5, 0.0, 0.5, 1.0), (-1.0, 0.0, 1.0)]
+    >>> space_of(np.linspace(-1.0, 1.0, 401), ladder, 5).knots, space_of(np.linspace(-1.0, 1.0, 40), ladder, 5).knots
+    ((-1.0, -0.5, 0.0, 0.5, 1.0), (-1.0, 0.0, 1.0))
+    >>> own = space_of(np.linspace(0.0, 0.2, 40), ladder, 5)
+    >>> own.powers, len(own.knots), own.size
+    (2, 5, 8)
+    """
+    bounds = clump_bounds(straight, least)
+    curved = len(bounds) + 1 - STRAIGHT
+    for knots in ladder:
+        if TWO_KNOTS <= len(knots) <= curved and not parts_few(straight, knots, least):
+            return Coarse(0.0, 1.0, 1, knots, None, _ends(straight, bounds, least))
+    return _own(straight, bounds, min(curved, MOST_OWN), least)
+
+
+def coarse_curves(straight: Floats, knots: tuple[float, ...], least: int, most: int, space: Coarse | None = None) -> Coarse | None:
     """What becomes of the curves on ``knots`` at these values, with ``most`` columns in all; None where there are none.
+
+    ``space`` is what the site has for these values (None: it has seen no other knots).
 
     >>> u = np.linspace(-1.0, 1.0, 401)
     >>> as_they_are = coarse_curves(u, (-1.0, -0.5, 0.0, 0.5, 1.0), 5, 80)
@@ -118,19 +177,32 @@ def coarse_curves(straight: Floats, knots: tuple[float, ...], least: int, most: 
     (True, (-0.9765625, 0.9765625))
     >>> around_one_row = coarse_curves(u[::10], (0.02, 0.025, 0.03), 5, 8)
     >>> around_one_row.powers, len(around_one_row.knots)
-    (2, 2)
+    (2, 5)
     """
     if len(knots) < TWO_KNOTS:
         return None
-    bounds = clump_bounds(straight, least)
-    most = min(most, len(bounds) + 1)
-    if len(knots) + STRAIGHT <= most and not parts_few(straight, knots, least):
-        return Coarse(0.0, 1.0, 1, knots, None, _ends(straight, bounds, least))
-    found = _own(straight, bounds, knots, min(most - STRAIGHT, len(knots)), least)
-    return found._replace(turn=fitted(found.own, lambda u: curves_on(knots, u), law_of(straight, knots)))
+    space = space_of(straight, (knots,), least) if space is None else space
+    if len(knots) + STRAIGHT <= most and _nested(knots, space):
+        return Coarse(0.0, 1.0, 1, knots, None, space.clipped)
+    law = law_of(straight, knots)
+    if most >= space.size:
+        return space._replace(turn=fitted(space.own, lambda u: curves_on(knots, u), law))
+    fewer = _own(straight, clump_bounds(straight, least), most - STRAIGHT, least)
+    turn = fitted(fewer.own, lambda u: curves_on(knots, u), law)
+    # a line is in every space; fewer curves of the site's own are not in that of more, but their fits are
+    return fewer._replace(turn=turn) if fewer.size <= STRAIGHT else space._replace(turn=fitted(space.own, fewer.own, law) @ turn)
 
 
-def _own(straight: Floats, bounds: Floats, knots: tuple[float, ...], curved: int, least: int) -> Coarse:
+def _nested(knots: tuple[float, ...], space: Coarse) -> bool:
+    """True if curves on these knots are combinations of those in the space.
+
+    B-splines on some of the knots are combinations of those on all of them. The first and the last, which are no columns, have no part in
+    it where the outermost knots are the same: all others are zero there.
+    """
+    return space.turn is None and {knots[0], knots[-1]} == {space.knots[0], space.knots[-1]} and set(knots) <= set(space.knots)
+
+
+def _own(straight: Floats, bounds: Floats, curved: int, least: int) -> Coarse:
     """A line and so many curved columns of the site's own."""
     middle = float(straight.mean())
     width = float(np.abs(straight - middle).max(initial=0.0)) or 1.0
@@ -138,12 +210,8 @@ def _own(straight: Floats, bounds: Floats, knots: tuple[float, ...], curved: int
         return Coarse(middle, width, 1, (), np.empty((0, 0)))
     if curved < CUBIC:  # powers rise from one end to the other
         return Coarse(middle, width, 1 + curved, (), np.empty((0, 0)), _ends(straight, bounds[[0, -1]], least))
-    clipped = _ends(straight, bounds, least)
-    low, high = float(bounds[0]), float(bounds[-1])
-    chosen = (low, *(knot for knot in knots if low < knot < high), high)  # the study's, but for the outermost
-    if len(chosen) >= curved or (_between(straight, chosen)[2] < least).any():
-        chosen = tuple(bounds[np.linspace(0, len(bounds) - 1, curved - 1).round().astype(np.intp)].tolist())
-    return Coarse(middle, width, 2, chosen, np.empty((0, 0)), clipped)
+    chosen = tuple(bounds[np.linspace(0, len(bounds) - 1, curved - 1).round().astype(np.intp)].tolist())
+    return Coarse(middle, width, 2, chosen, np.empty((0, 0)), _ends(straight, bounds, least))
 
 
 def _ends(straight: Floats, bounds: Floats, least: int) -> tuple[float, float]:
@@ -170,27 +238,30 @@ def _rises(rise: Floats, i: int, base: float) -> float:
     return float(effective_rows(np.minimum(rise, rise[i])[:, None], np.array([base]))[0])
 
 
-def coarse_features(straight: Floats, knots: tuple[float, ...], least: int) -> Coarse | None:
-    """What becomes of curves of a response, which are constant beyond the outermost of ``knots``; None where they may stay as they are.
+def coarse_features(straight: Floats, knots: tuple[float, ...], least: int, space: Coarse | None = None) -> Coarse | None:
+    """What becomes of curves of a response, which are constant beyond the outermost of ``knots``; None where there are none.
 
-    Powers of the values between the outermost clumps, beyond which there are enough rows.
+    Where few rows lie between the knots, powers of the values between the outermost clumps, beyond which there are enough rows. In any case
+    their fit in the ``space`` of curves of the number, which is one for all that a site tells of it.
 
     >>> u = np.linspace(-1.0, 1.0, 40)
-    >>> coarse_features(u, (-0.9, 0.0, 0.9), 5) is None, coarse_features(u, (0.02, 0.025, 0.03), 5).powers
-    (True, 3)
+    >>> found = coarse_features(u, (-0.9, 0.0, 0.9), 5)
+    >>> found.columns(u).shape, found.knots == space_of(u, (), 5).knots
+    ((40, 3), True)
     """
-    bounds = clump_bounds(straight, least)
     if len(knots) < TWO_KNOTS:
         return None
+    bounds, law = clump_bounds(straight, least), law_of(straight, knots)
+    space = space_of(straight, (), least) if space is None else space
     _, _, inside = _between(straight, knots)
-    if len(knots) + STRAIGHT <= len(bounds) + 1 and (inside >= 2 * least).all():
-        return None
     curved = min(len(bounds) + 1 - STRAIGHT, len(knots))
-    if curved < 1 or len(bounds) < 2:
-        found = _own(straight, bounds, (), 0, least)
-    else:
-        found = _own(straight, bounds, (), 0, least)._replace(powers=min(1 + curved, CUBIC), clipped=(float(bounds[0]), float(bounds[-1])))
-    return found._replace(turn=fitted(found.own, lambda u: curves_on(knots, np.clip(u, knots[0], knots[-1])), law_of(straight, knots)))
+    if len(knots) <= curved and (inside >= 2 * least).all():
+        return space._replace(turn=fitted(space.own, lambda u: curves_on(knots, np.clip(u, knots[0], knots[-1])), law))
+    found = _own(straight, bounds, 0, least)
+    if curved >= 1:
+        found = found._replace(powers=min(1 + curved, CUBIC), clipped=(float(bounds[0]), float(bounds[-1])))
+    turn = fitted(found.own, lambda u: curves_on(knots, np.clip(u, knots[0], knots[-1])), law)
+    return space._replace(turn=fitted(space.own, found.own, law) @ turn)
 
 
 def law_of(straight: Floats, knots: tuple[float, ...]) -> Floats:

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from consilience.data.altered import Alterations, altered_columns
 from consilience.data.basis import Expansion, split, straight_of, widths
 from consilience.data.clumps import rare
-from consilience.data.coarse import BLOCK, STRAIGHT, Coarse, clipped_few, coarse_curves, parts_few
+from consilience.data.coarse import BLOCK, STRAIGHT, Coarse, clipped_few, coarse_curves, ladder_of, parts_few, space_of
 from consilience.data.spline import Knots, spline
 from consilience.data.table import Rows, Table
 
@@ -44,19 +44,27 @@ ROWS_PER_COLUMN = 2
 
 
 def alterations(
-    table: Table, expansion: Expansion, rows: Rows, knots: Mapping[str, Knots], centres: Mapping[str, float], least: int
+    table: Table,
+    expansion: Expansion,
+    rows: Rows,
+    knots: Mapping[str, Knots],
+    centres: Mapping[str, float],
+    least: int,
+    spaces: dict[str, Coarse] | None = None,
 ) -> Alterations:
     """What is altered in the columns of an expansion over some rows of a site, where nothing may be about fewer than ``least`` of them.
+
+    ``spaces`` keeps those of the numbers over these rows, for who asks again (None: nobody does).
 
     >>> import polars as pl
     >>> from consilience.data.schema import Schema
     >>> table = Table(pl.DataFrame({"A": [0.5 * i for i in range(40)]}), Schema({"A": "continuous"}), "muenster")
     >>> ladder = Knots(tuple(0.5 * i for i in range(49)))
-    >>> found = [alterations(table, Expansion(("A",), pieces, -1), table.complete(["A"]), {"A": ladder}, {}, 5) for pieces in (2, 12)]
-    >>> [one.curves["A"].turn is None for one in found]  # as they are, and as the site can have them
-    [True, False]
+    >>> found = [alterations(table, Expansion(("A",), pieces, -1), table.complete(["A"]), {"A": ladder}, {}, 5) for pieces in (3, 12)]
+    >>> [one.curves["A"].knots == found[0].curves["A"].knots for one in found]  # one space for both
+    [True, True]
     """
-    return _Site(table, expansion, rows, knots, centres, least).altered()
+    return _Site(table, expansion, rows, knots, centres, least, {} if spaces is None else spaces).altered()
 
 
 @dataclass(eq=False)
@@ -67,12 +75,16 @@ class _Site:
     knots: Mapping[str, Knots]
     centres: Mapping[str, float]
     least: int
+    spaces: dict[str, Coarse]
 
     def __post_init__(self) -> None:
         self.numbers, self.factors = split(self.table.schema, self.expansion.given)
         self.wide = widths(self.table.schema, self.expansion, self.knots)
         index, centres = self.rows.index, self.centres
         self.straight = {name: straight_of(self.table, name, index, self.knots[name], centres.get(name, 0.0)) for name in self.numbers}
+        for name, u in self.straight.items():
+            if name not in self.spaces:
+                self.spaces[name] = space_of(u, ladder_of(self.knots[name]), self.least)
         self.silent = frozenset(name for name, u in self.straight.items() if clipped_few(u, self.least))
         self.straight |= {name: np.zeros(self.rows.n) for name in self.silent}
 
@@ -109,20 +121,21 @@ class _Site:
 
     def _coarser(self, pieces: int, most: int) -> Iterator[tuple[str, Coarse]]:
         for name, u in self.straight.items():
-            made = coarse_curves(u, self._knots(name, pieces)[0], self.least, most)
+            made = coarse_curves(u, self._knots(name, pieces)[0], self.least, most, self.spaces[name])
             if made is not None:
                 yield name, made
 
     def _within(self, short: Mapping[str, Coarse]) -> Iterator[tuple[tuple[str, str, int], Coarse]]:
-        """Short curves in the rows of a level: those of the study, or the line alone."""
+        """Short curves in the rows of a level: in the space that the site has for these, or the line alone."""
         for factor, codes in self.codes.items():
             for level in range(1, len(self.table.schema[factor].levels)):
                 here = codes == level
-                for name, u in self.straight.items():
+                for name, u in self.straight.items() if here.any() else ():
                     fine, _ = self._knots(name, self.expansion.short)
                     coarser = name in short and short[name].turn is not None
                     few = coarser or here.sum() < self.least * (len(fine) + STRAIGHT) or parts_few(u[here], fine, self.least)
-                    made = coarse_curves(u[here], fine, self.least, STRAIGHT if few else STRAIGHT + len(fine)) if here.any() else None
+                    space = space_of(u[here], () if few else ladder_of(self.knots[name]), self.least)
+                    made = coarse_curves(u[here], fine, self.least, STRAIGHT if few else STRAIGHT + len(fine), space)
                     if made is not None:
                         yield (name, factor, level - 1), made
 

@@ -12,7 +12,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.data.coarse import Coarse, coarse_features
+from consilience.data.basis import straight_of
+from consilience.data.coarse import Coarse, coarse_features, ladder_of, space_of
 from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
 from consilience.data.spline import LADDER, Knots, Spline, spline
@@ -73,20 +74,26 @@ def n_responses(schema: Schema, name: str, *, features: bool) -> int:
     return variable.n_columns
 
 
-def altered_features(table: Table, name: str, index: Index | None, coded: Coded, centres: Mapping[str, float], least: int) -> Coarse | None:
-    """What a site makes of the curves of a number in these rows, where none may be about fewer than ``least`` of them; None: nothing.
+def altered_features(
+    table: Table,
+    name: str,
+    index: Index | None,
+    coded: Coded,
+    centres: Mapping[str, float],
+    least: int,
+    spaces: dict[str, Coarse] | None = None,
+) -> Coarse | None:
+    """What a site makes of the curves of a number in these rows, where none may be about fewer than ``least`` of them; None: it has none.
 
-    Any function of a variable may stand for it, so that sites need not have the same.
+    Any function of a variable may stand for it, so that sites need not have the same. ``spaces`` keeps those of numbers over these rows.
     """
-    values = table.numbers[name] if index is None else table.numbers[name][index]
-    shape, inside = _features(values, name, coded, centres)
-    return coarse_features(inside, tuple(shape.knots.tolist()), least)
-
-
-def _features(values: Floats, name: str, coded: Coded, centres: Mapping[str, float]) -> tuple[Spline, Floats]:
-    """The curves of a number's features, and its values in units of their knots."""
-    shape = feature_spline(coded.knots[name])
-    return shape, shape.straight(values - centres[name] if coded.knots[name].centred else values)
+    knots, spaces = coded.knots[name], {} if spaces is None else spaces
+    whole, shape = spline(knots, 1), feature_spline(knots)
+    u = straight_of(table, name, index, knots, centres[name])
+    if name not in spaces:
+        spaces[name] = space_of(u, ladder_of(knots), least)
+    bends = (shape.knots * shape.width + shape.middle - whole.middle) / whole.width  # in units of all knots, as the number's curves
+    return coarse_features(u, tuple(bends.tolist()), least, spaces[name])
 
 
 def response_columns(
@@ -120,8 +127,12 @@ def response_columns(
     own: Floats = np.ldexp(values - centres[name], -coded.exponents.get(name, 0)).reshape(-1, 1)
     if not features:
         return own
-    shape, inside = _features(values, name, coded, centres)
-    curves = shape.curved(np.clip(inside, shape.knots[0], shape.knots[-1])) if altered is None else altered.columns(inside)
+    if altered is None:
+        shape = feature_spline(coded.knots[name])
+        inside = shape.straight(values - centres[name] if coded.knots[name].centred else values)
+        curves = shape.curved(np.clip(inside, shape.knots[0], shape.knots[-1]))
+    else:
+        curves = altered.columns(straight_of(table, name, index, coded.knots[name], centres[name]))
     found: Floats = np.zeros((len(own), 1 + CURVES))
     found[:, :1], found[:, 1 : 1 + curves.shape[1]] = own, curves  # fewer where quantiles fall together
     return found

@@ -119,6 +119,7 @@ class Bench:
     sizes: dict[Expansion, Widths] = field(default_factory=dict)
     altered: dict[Any, Alterations] = field(default_factory=dict)
     features: dict[Any, Coarse | None] = field(default_factory=dict)
+    spaces: dict[Any, dict[str, Coarse]] = field(default_factory=dict)
     used: int = 0
     latest: tuple[Any, Floats] | None = None
 
@@ -126,7 +127,7 @@ class Bench:
         """Forget columns in other units or on other knots, and make room if little is left."""
         if coded != self.coded or self.used > self.room // 2:
             self.coded, self.kept, self.known, self.knots, self.sizes = coded, {}, {}, {}, {}
-            self.altered, self.features, self.used, self.latest = {}, {}, 0, None
+            self.altered, self.features, self.spaces, self.used, self.latest = {}, {}, {}, 0, None
         return self
 
     def keep(self, key: Any, made: Floats) -> Floats:
@@ -178,7 +179,8 @@ class Bench:
         key = (expansion, rows.key)
         if key not in self.altered:
             knots, centres = self.coded.knots, centres_of(self.desk)
-            self.altered[key] = alterations(self.desk.table, expansion, rows, knots, centres, self.desk.fewest)
+            spaces = self.spaces.setdefault(rows.key, {})
+            self.altered[key] = alterations(self.desk.table, expansion, rows, knots, centres, self.desk.fewest, spaces)
         return self.altered[key]
 
     def extras(self, expansion: Expansion, rows: Rows, piece: Piece, how: Smoothing) -> Floats:
@@ -231,8 +233,8 @@ class Bench:
         assert self.coded is not None
         key = (name, rows.key)
         if key not in self.features:
-            made = altered_features(self.desk.table, name, rows.index, self.coded, centres_of(self.desk), self.desk.fewest)
-            self.features[key] = made
+            spaces, centres = self.spaces.setdefault(rows.key, {}), centres_of(self.desk)
+            self.features[key] = altered_features(self.desk.table, name, rows.index, self.coded, centres, self.desk.fewest, spaces)
         return self.features[key]
 
     def widths(self, expansion: Expansion) -> Widths:

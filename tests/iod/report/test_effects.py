@@ -75,6 +75,7 @@ def test_without_a_number_there_are_words_alone() -> None:
     [
         (effects(), SHORT),
         (effects(ADJUSTED), "ill = 1: +10.0 percentage points (6.0 to 14.0) for smoker = yes rather than no"),
+        (effected().effects[1], "+4.00 mmHg (2.00 to 6.00) for 12 years more of age"),
         (effects(ZERO), "zero"),
         (effects(ZERO, HIDDEN), "zero; in 50% of the graphs it cannot be told"),
         (effects(HIDDEN), "not identifiable"),
@@ -102,6 +103,7 @@ def test_many_effects_are_listed_first_and_folded() -> None:
     section = read(render(found)).one("section", id="effects")
     assert len(section.one("table", id="all-effects").all("tr")) == 8
     assert len(section.all("details")) == 7
+    assert len(section.one("table", id="all-effects").all("svg")) == 7
     assert "2 more effects" in read(render(found)).one("section", id="result").text
 
 

@@ -152,3 +152,13 @@ def test_results_of_before_sites_were_left_out_are_read() -> None:
     assert again.sites is None
     assert again.in_words() == stable().in_words()
     assert len(EDGES) == again.edges.height
+
+
+def test_an_edge_that_hangs_on_two_sites_is_one_edge() -> None:
+    frames = by_site(sites=("mainz", "marburg"))
+    both = frames["edges_without"].with_columns(share=0.0)
+    found = stable(**frames | {"edges_without": both})
+    assert sure_in_short(found).endswith("2 edges hang on one site.")
+    told = HowSure(found).of("age", "smoker")
+    assert told is not None
+    assert told.hangs == ("mainz", "marburg")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from consilience.citest.effect import Change, Contrast, Estimate
-from consilience.citest.effect_words import change_in_words, interval_in_words
+from consilience.citest.effect_words import change_in_words, interval_in_words, set_to_in_words
 from consilience.graph.identification import Identification
 from consilience.iod.effects import Effects, Range, Say
 from consilience.iod.effects_words import effects_in_words
@@ -64,7 +64,10 @@ def effects_section(found: Discovery) -> Html:
         return el("p", "No effects were asked for.")
     if len(found.effects) <= FEW:
         return join([el("p", HOW), *(join([el("h3", _arrow(one)), effects_table(one)]) for one in found.effects)])
-    rows = [el("tr", el("td", _arrow(one)), el("td", effect_in_short(one)), _share(_saying(one))) for one in found.effects]
+    scales = _scales(found.effects)
+    rows = [
+        el("tr", el("td", _arrow(one)), el("td", effect_in_short(one), _first(one, scales)), _share(_saying(one))) for one in found.effects
+    ]
     columns = [Column("effect"), Column("what the graphs say"), Column("share that says", number=True)]
     caption = f"{counted(len(rows), 'effect')} that {'was' if len(rows) == 1 else 'were'} asked for"
     each = (el("details", el("summary", _arrow(one)), effects_table(one)) for one in found.effects)
@@ -108,9 +111,26 @@ def _number(effects: Effects, one: Range) -> str:
     low = _change(least) if one.least < one.most else ""
     between = f"{low}{' to ' if low else ''}{change_in_words(most, unit)}"
     reach = f" ({told})" if (told := interval_in_words(most)) else ""
-    of = f" for {isolated(effects.x)} = {isolated(one.level)} rather than {isolated(one.reference)}" if one.level else ""
+    estimate = next(estimate for estimate in effects.estimates if estimate.known)
+    of = f" for {set_to_in_words(estimate, Contrast(one.measure, 0.0, None, None, None, one.level, one.reference))}"
     outcome = f"{isolated(effects.y)} = {isolated(one.outcome)}: " if one.outcome else ""
     return f"{outcome}{between}{reach}{of}"
+
+
+def _scales(effects: Sequence[Effects]) -> dict[str, Scale]:
+    """One scale for all effects on the same outcome."""
+    by: dict[str, list[Estimate]] = {}
+    for one in effects:
+        by.setdefault(one.y, []).extend(one.estimates)
+    return {outcome: _scale(estimates) for outcome, estimates in by.items()}
+
+
+def _first(effects: Effects, scales: Mapping[str, Scale]) -> Html:
+    """The first contrast as a plot: a dot where all graphs that say agree, else a line over all that they say."""
+    if not effects.ranges:
+        return Html("")
+    one = effects.ranges[0]
+    return interval_plot(scales[effects.y], one.most if one.least == one.most else None, one.low, one.high)
 
 
 def _saying(effects: Effects) -> float:

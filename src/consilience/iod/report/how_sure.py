@@ -101,7 +101,7 @@ def sure_in_short(stability: Stability) -> str:
         told.append(f"It was stopped after {stability.done:,} of {stability.asked:,} copies.")
     if stability.suspect is not None:
         told.append(f"{isolated(stability.suspect)} says something else than the other sites.")
-    hanging = sum(len(edges) for edges in stability.hanging().values())
+    hanging = len({pair for edges in stability.hanging().values() for pair in edges})
     if hanging:
         told.append(f"{counted(hanging, 'edge')} {'hangs' if hanging == 1 else 'hang'} on one site.")
     return " ".join(told)

@@ -28,15 +28,17 @@ WAVERING = 0.9
 MOST_TESTS = 50
 """Of these; the file of tests over the copies has all."""
 MOST_PAIRS = 500
+MOST_NOTED = 40
+"""Edges of the consensus graph that have their share beside them; of more the table below is easier to read."""
 SMALLEST = 0.005
 """Pairs that are joined less often, in the copies as in the list, are not in the table."""
 
 READ = (
-    "Each site drew as many rows as it has from its own rows, some of them several times and some not at all, and the whole search was "
-    "repeated with them. An edge that comes back nearly every time does not hang on a few patients. The share of an edge is the share of "
-    "graphs that join the two within the list of one copy, averaged over the copies; it says how firm the result is in data like these, "
-    "and is no probability that the edge is true: what all copies have in common, such as a model that does not hold or a variable that "
-    "nobody measured, no resampling shows."
+    "Each site drew about as many rows as it has from its own rows, some of them several times and some not at all, and the whole search "
+    "was repeated with them. An edge that comes back nearly every time does not hang on a few patients. The share of an edge is the share "
+    "of graphs that join the two within the list of one copy, averaged over the copies; it says how firm the result is in data like "
+    "these, and is no probability that the edge is true: what all copies have in common, such as a model that does not hold or a variable "
+    "that nobody measured, no resampling shows."
 )
 CONSENSUS = (
     "The consensus graph has the edges whose share is above one half, and at each end the mark that more than half of that have, a circle "
@@ -81,10 +83,11 @@ def how_sure_section(found: Discovery, positions: Positions) -> Html:
 def consensus_drawing(stability: Stability, positions: Positions, *, embedded: bool = True) -> str:
     """The graph of the majority, with lines as thick as edges are sure."""
     graph, shares = stability.consensus, HowSure(stability).shares
-    lines = [Line(e.a, e.b, e.at_a, e.at_b, str(e), note=percent(shares[frozenset((e.a, e.b))])) for e in graph.edges]
-    lines = by_share(lines, shares)
+    told = {e: percent(shares[frozenset((e.a, e.b))]) for e in graph.edges}
+    noted = len(told) <= MOST_NOTED
+    lines = by_share([Line(e.a, e.b, e.at_a, e.at_b, f"{e} in {share}", note=share if noted else "") for e, share in told.items()], shares)
     title = f"Consensus of {copies_in_words(stability)}"
-    words = "; ".join(f"{line.words} in {line.note}" for line in lines) or "No edges"
+    words = "; ".join(line.words for line in lines) or "No edges"
     legend = share_legend(lines, shares) or ["No edge has a share above one half."]
     return draw(graph.labels, lines, (title, f"{title}: {words}", f"{words}."), positions=positions, legend=legend, embedded=embedded)
 

@@ -16,7 +16,6 @@ from consilience.iod.report.effects import effects_section
 from consilience.iod.report.how_sure import sure_in_short
 from consilience.iod.report.html import Html, label
 from consilience.iod.report.reading import reading
-from consilience.iod.report.resampled import how_sure_section
 from consilience.iod.report.sentences import certain, edges_in_words
 from consilience.iod.report.tables import DECISIONS
 from consilience.iod.wording import counted, format_weight
@@ -85,7 +84,7 @@ def sure_page(source: ResultSource, held: Prepared, links: Links, alpha: Alpha) 
     return render(
         "result/sure.html",
         **_frame(source, held, links, alpha, "sure"),
-        sure=_markup(how_sure_section(held.own, held.positions)),
+        sure=_markup(held.sure),
     )
 
 

@@ -19,7 +19,9 @@ from consilience.errors import StudyError
 from consilience.graph.drawing.svg import Positions
 from consilience.iod.discovery import Discovery
 from consilience.iod.report.graphs import common_positions
+from consilience.iod.report.html import Html
 from consilience.iod.report.pairs import Pairs
+from consilience.iod.report.resampled import how_sure_section
 from consilience.service.memory import give_back
 from consilience.web.pages.result.choice import Choice, choose
 from consilience.web.pages.result.source import ResultSource
@@ -59,6 +61,11 @@ class Prepared:
     def positions(self) -> Positions:
         """Where the variables stand in all drawings, also at other levels."""
         return common_positions(self.own)
+
+    @cached_property
+    def sure(self) -> Html:
+        """How sure the study's own result is: drawn once."""
+        return how_sure_section(self.own, self.positions)
 
     def view(self, choice: Choice) -> View:
         """What a choice shows. The last few are kept, with their drawings: the page, its script and its files ask for the same."""

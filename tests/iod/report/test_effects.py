@@ -98,6 +98,12 @@ def test_the_report_has_a_section_and_a_list() -> None:
     assert effects_section(sized()) == "<p>No effects were asked for.</p>"
 
 
+def test_effects_with_a_number_come_first_in_the_overview() -> None:
+    told = read(render(effected(*[effects(ZERO)] * 6, effects()))).one("section", id="result")
+    assert f"smoker → ill: {SHORT}." in told.text
+    assert told.text.index(SHORT) < told.text.index("smoker → ill: zero.")
+
+
 def test_many_effects_are_listed_first_and_folded() -> None:
     found = effected(*[effects() for _ in range(7)])
     section = read(render(found)).one("section", id="effects")

@@ -57,8 +57,9 @@ def overview(found: Discovery) -> Html:
 
 
 def _effects(found: Discovery) -> Html:
-    """The first effects that were asked for, in few words."""
-    told = [join([label(one.x), " → ", label(one.y), ": ", effect_in_short(one), "."]) for one in found.effects[:MOST_EFFECTS]]
+    """Some of the effects that were asked for, in few words: those with a number first."""
+    numbers_first = sorted(found.effects, key=lambda one: not one.ranges)
+    told = [join([label(one.x), " → ", label(one.y), ": ", effect_in_short(one), "."]) for one in numbers_first[:MOST_EFFECTS]]
     more = len(found.effects) - len(told)
     told += [join([el("a", f"{counted(more, 'more effect')}", href="#effects"), "."])] if more > 0 else []
     return join([el("h3", "What would change"), listed(told)])

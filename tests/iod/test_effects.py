@@ -133,7 +133,7 @@ def test_sets_that_nobody_measures_together() -> None:
 
 def test_without_sites_it_is_said_what_to_do() -> None:
     for told in (over(CONFOUNDED, test=cs.Oracle(CONFOUNDED)), cs.Discovery.from_dict(plain(over(CONFOUNDED).to_dict()))):
-        with pytest.raises(NobodyToAskError, match=r'effects=\[\["x", "y"\], …\]'):
+        with pytest.raises(NobodyToAskError, match=r'effects=\["x -> y", …\]'):
             told.effect("X", "Y")
         assert told.effect("Y", "X").says[0].identification == "zero"
 
@@ -185,10 +185,36 @@ def test_strange_pairs_are_refused(pair: tuple[str, str]) -> None:
 
 def test_pairs_are_read_and_bounded() -> None:
     names = [f"v{k:02}" for k in range(12)]
-    assert pairs_of([("*", "v01")], names) == [(name, "v01") for name in names if name != "v01"]
-    assert len(pairs_of([("*", "*")], names[:10])) == 90
+    assert pairs_of(["* -> v01"], names) == [(name, "v01") for name in names if name != "v01"]
+    assert len(pairs_of(["* -> *"], names[:10])) == 90
     with pytest.raises(OptionError, match=f"At most {MOST_PAIRS} effects"):
-        pairs_of([("*", "*")], names)
-    for strange in (["v01"], "v01", ["v01", "v02", "v03"]):
-        with pytest.raises(OptionError, match="a pair of a cause and an outcome"):
-            pairs_of([strange], names)
+        pairs_of(["* -> *"], names)
+
+
+@pytest.mark.parametrize("strange", ["XY", ["X"], ["X -> Y -> C"], [("X", "Y", "C")], [5], ['"X -> Y']])
+def test_what_is_no_effect_is_refused(strange: object) -> None:
+    with pytest.raises(OptionError, match=r"such as|as in JSON"):
+        cs.discover(server(), effects=strange)  # type: ignore[arg-type]
+
+
+def test_effects_that_are_asked_for_beforehand_are_in_the_result() -> None:
+    told = cs.discover(server(), effects=["X -> Y", ("Y", "X")])
+    assert [(one.x, one.y) for one in told.effects] == [("X", "Y"), ("Y", "X")]
+    assert told.effects[0] == found().effect("X", "Y")
+
+
+def test_what_is_decided_again_knows_what_was_asked_before() -> None:
+    """Other graphs may call for other sets, which nobody has asked for."""
+    told = replace(over(CONFOUNDED), effects=(over(CONFOUNDED).effect("X", "Y"),))
+    again = cs.Discovery.from_dict(plain(told.to_dict())).redecide()
+    estimates = [say.estimate for say in again.effects[0].says if say.estimate is not None]
+    assert all(one.known or one.reason == "nobody has asked this" for one in estimates)
+    assert told.redecide(ask=server()).effects[0] == replace(found(), effects=()).effect("X", "Y")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["residual", "auto"])
+def test_with_every_method_effects_are_adjusted_by_regression(method: str) -> None:
+    test = cs.Server([cs.Client("a", frame(1, 400)), cs.Client("b", frame(2, 600))], method=method)
+    test.test("X", "Y", ["C"])
+    assert test.effect("X", "Y", ["C"]).contrasts[0].estimate == pytest.approx(server().effect("X", "Y", ["C"]).contrasts[0].estimate)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from typing import Any
 
 import consilience as cs
@@ -30,24 +31,27 @@ def finished_study(services: Services, name: str = NAME, **settings: Any) -> tup
     return contract, ledgers
 
 
-def running_study(services: Services, name: str = NAME, **settings: Any) -> tuple[Contract, dict[str, Ledger], RunLinks]:
+def running_study(
+    services: Services, name: str = NAME, clients: Sequence[cs.Client] = CLIENTS, **settings: Any
+) -> tuple[Contract, dict[str, Ledger], RunLinks]:
     """A study that all sites have consented to, before its first round."""
-    store = services.store
-    declared = actions.declare(name, specs_of(SCHEMA), (("A", "B", "C"),), NetworkSettings(**settings))
+    store, schema = services.store, cs.Server(clients).schema
+    held = (tuple(schema),)
+    declared = actions.declare(name, specs_of(schema), held, NetworkSettings(**settings))
     study = actions.create(services, "ada", declared)
-    for client in CLIENTS:
+    for client in clients:
         secret = secrets.token_bytes(SECRET_BYTES)
         store.studies.invite(study, client.name, secret, 60.0)
         store.audit.add("ada", "invited a site", study=study, detail=client.name)
         store.studies.redeem(study, secret, client.identity.public_bytes)
         services.runner.event(study, "joined", site=client.name)
-    members = tuple(Member(c.name, c.identity.public_bytes) for c in CLIENTS)
-    contract = Contract(study, name, specs_of(SCHEMA), (("A", "B", "C"),), NetworkSettings(**settings), members)
+    members = tuple(Member(c.name, c.identity.public_bytes) for c in clients)
+    contract = Contract(study, name, specs_of(schema), held, NetworkSettings(**settings), members)
     store.studies.move(study, [State.DRAFT], State.RUNNING, contract=contract)
-    ledgers = {client.name: Ledger() for client in CLIENTS}
+    ledgers = {client.name: Ledger() for client in clients}
     halves = []
-    for client in CLIENTS:
+    for client in clients:
         store.studies.consent(study, client.name, client.identity.sign(consent_context(study, contract.digest)))
-        joined = client.join(study, SCHEMA, contract.terms, contract.fingerprints.values(), ledger=ledgers[client.name])
+        joined = client.join(study, schema, contract.terms, contract.fingerprints.values(), ledger=ledgers[client.name])
         halves.append(joined)
     return contract, ledgers, RunLinks(halves)

@@ -54,7 +54,7 @@ OF_RESIDUALS = {"site_slopes", "alternatives", "cluster"}
     [
         (cs.Server, {*names_of(Part.TESTS), "masking"}, {"clients", "schema"}),
         (cs.fisher, {*names_of(Part.TESTS), "masking"} - {"method", "diagnostics", *OF_RESIDUALS}, {"clients", "schema"}),
-        (cs.discover, {*names_of(Part.GRAPHS, Part.STABILITY), "jobs"}, {"test", "knowledge", "progress", "stop"}),
+        (cs.discover, {*names_of(Part.GRAPHS, Part.EFFECTS, Part.STABILITY), "jobs"}, {"test", "knowledge", "progress", "stop"}),
         (cs.pooled, {"site_effects", "ordinal", "ridge", "method", "small_sample", "diagnostics", *OF_RESIDUALS}, {"data", "schema"}),
     ],
     ids=["Server", "fisher", "discover", "pooled"],

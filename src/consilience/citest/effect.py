@@ -7,11 +7,14 @@ where a graph has an adjustment set. docs/effects.md has the formulas.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 import polars as pl
+
+from consilience.citest.rounding import significant
 
 __all__ = ["Change", "Contrast", "Estimate", "Variance", "contrast_schema"]
 
@@ -210,6 +213,38 @@ class Estimate:
         rests_on = {"n": self.n, "contributors": self.contributors, "variance": self.variance}
         return pl.DataFrame([about | asdict(c) | rests_on for c in self.contrasts], schema=contrast_schema())
 
+    def rounded(self, digits: int) -> Estimate:
+        """The same with numbers of so many significant digits, as they are published.
+
+        Parameters
+        ----------
+        digits : int
+
+        Returns
+        -------
+        Estimate
+
+        Examples
+        --------
+        >>> told = Estimate("X", "Y", (), 10, 2, (Contrast("mean difference", 1.23456789, None, None, None),), step=2.0 / 3.0)
+        >>> told.rounded(3).contrasts[0].estimate, told.rounded(3).step
+        (1.23, 0.667)
+        """
+        shorter = partial(_significant, digits=digits)
+        contrasts = tuple(
+            replace(
+                one,
+                estimate=significant(one.estimate, digits),
+                se=shorter(one.se),
+                low=shorter(one.low),
+                high=shorter(one.high),
+                value=shorter(one.value),
+                value_reference=shorter(one.value_reference),
+            )
+            for one in self.contrasts
+        )
+        return replace(self, contrasts=contrasts, p_value=shorter(self.p_value), step=shorter(self.step))
+
     def in_words(self) -> str:
         """The estimate as a sentence without its full stop.
 
@@ -228,6 +263,10 @@ class Estimate:
 
     def __str__(self) -> str:
         return self.in_words()
+
+
+def _significant(number: float | None, digits: int) -> float | None:
+    return None if number is None else significant(number, digits)
 
 
 def contrast_schema() -> dict[str, Any]:

@@ -15,6 +15,7 @@ COMMANDS = {
     "check": "consilience.cli.check:check_files",
     "test": "consilience.cli.independence:independence",
     "discover": "consilience.cli.discovery:discovery",
+    "effect": "consilience.cli.effect:effect",
     "redecide": "consilience.cli.redecision:redecision",
     "next": "consilience.cli.planning:measure_next",
     "power": "consilience.cli.planning:plan",

@@ -39,6 +39,9 @@ def discovery(
     harmonise: Annotated[
         list[str] | None, typer.Option(help="What is done with a site's table first: SITE=site.toml, or one file for all. Repeatable.")
     ] = None,
+    effect: Annotated[
+        list[str] | None, typer.Option(help='Estimate an effect over the graphs found: "X -> Y", or "* -> Y" for all on Y. Repeatable.')
+    ] = None,
     jobs: Annotated[int, typer.Option(help=LOCAL_SETTINGS["jobs"].about.doc, min=1)] = LOCAL.jobs,
     out: Annotated[
         Path | None,
@@ -62,8 +65,9 @@ def discovery(
     test = make_test(clients, method, chosen)
     say_findings(test, None)
     console = Terminal()
+    arguments = discover_arguments(chosen) | {"knowledge": known, "effects": (*chosen.effects, *(effect or ()))}
     found = watched(
-        lambda say, stop: discover(test, **discover_arguments(chosen) | {"knowledge": known}, jobs=jobs, progress=say, stop=stop),
+        lambda say, stop: discover(test, **arguments, jobs=jobs, progress=say, stop=stop),
         time_limit=chosen.time_limit,
         quiet=as_json,
     )

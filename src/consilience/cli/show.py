@@ -22,6 +22,7 @@ from consilience.iod.summary import ALL, SOME
 
 __all__ = [
     "changes_table",
+    "ended_early",
     "exit_code",
     "format_p",
     "kinds_table",
@@ -29,6 +30,7 @@ __all__ = [
     "sentence",
     "show_diagnostics",
     "show_discovery",
+    "show_effects",
     "show_strength",
 ]
 
@@ -190,7 +192,7 @@ def show_discovery(found: Discovery, console: Terminal) -> None:
     _show_strengths(found, console)
     if found.stability is not None:
         console.print(f"\n[bold]How sure[/]: {escape(' '.join(found.stability.in_words()))}", highlight=False, soft_wrap=True)
-    _show_effects(found, console)
+    show_effects(found, console)
     _show_decisions("These decisions cannot hold together; without any one of them they could:", found.conflicts, console)
     _show_decisions("Overruled:", found.overruled, console, found.resolution.reasons)
     for words in _ways_out(found):
@@ -210,7 +212,7 @@ def _show_strengths(found: Discovery, console: Terminal) -> None:
         console.print(f"    … and {len(strong) - MOST_SHOWN} more", highlight=False)
 
 
-def _show_effects(found: Discovery, console: Terminal) -> None:
+def show_effects(found: Discovery, console: Terminal) -> None:
     """What would change, by each graph for itself."""
     if found.effects:
         console.print("\n[bold]What would change[/]:", highlight=False)
@@ -220,9 +222,14 @@ def _show_effects(found: Discovery, console: Terminal) -> None:
         console.print(f"    … and {len(found.effects) - MOST_SHOWN} more; --out or --json has all of them", highlight=False)
 
 
+def ended_early(found: Discovery) -> bool:
+    """True if somebody stopped the search before it was done."""
+    return ended(found) is Ended.STOPPED
+
+
 def exit_code(found: Discovery) -> int:
     """130 if somebody stopped the search before it was done, whatever was found; else 0 if there are graphs, and 3 if there is none."""
-    return 130 if ended(found) is Ended.STOPPED else 0 if found.pags else 3
+    return 130 if ended_early(found) else 0 if found.pags else 3
 
 
 def _ways_out(found: Discovery) -> list[str]:

@@ -15,10 +15,11 @@ from consilience.disclosure.resampling import LEAST, Draws
 from consilience.disclosure.shield import Shielded
 from consilience.disclosure.statement import Statement
 from consilience.settings.choices import Dropout, Isolation, Method, SingleSite
+from consilience.settings.effects import effect_text
 from consilience.settings.terms import Terms
 from consilience.wording import counted
 
-__all__ = ["contract_lines", "in_words", "result_lines", "site_lines"]
+__all__ = ["EFFECTS_WARNING", "contract_lines", "in_words", "result_lines", "site_lines"]
 
 MOST_LINES = 12
 """Groups of rows, levels or variable sets that are named one by one."""
@@ -30,6 +31,11 @@ SOLVED = (
     "not which site it is: counts are whole numbers, and their squares, divided by the site's rows, are summed as well"
 )
 """What adding and subtracting cannot do, and more can, whatever the isolation (tests/disclosure/test_what_remains.py)."""
+EFFECTS_WARNING = (
+    "For every effect the sites sum, besides what a test of the two takes: what a fitted model predicts for their rows if one variable "
+    "were set to each of its values, with gradients and products; of a continuous outcome, squares of residuals times products of columns."
+)
+"""What an effect discloses."""
 STATED = (
     "every site states to all others and to the server which variables it contributes, whether it lacks values of them, and whether it has "
     "enough rows (min_rows); it states the same in the whole study"
@@ -50,7 +56,7 @@ def contract_lines(terms: Terms) -> list[str]:
     limits = (
         f"no sum over fewer than {counted(terms.min_contributors, 'site')}{but} and none over fewer than {counted(terms.min_rows, 'row')}"
     )
-    told = [_alone(terms), _gone(terms), *_replicates(terms)]
+    told = [_alone(terms), _gone(terms), *_replicates(terms), *_effects(terms)]
     if not terms.shielded:
         return [
             limits,
@@ -72,6 +78,25 @@ def _alone(terms: Terms) -> str:
         "what one site alone can test is answered by it with a p-value of three digits, degrees of freedom and whether its models could be "
         "fitted; no statistic leaves it (single_site='local')"
     )
+
+
+def _effects(terms: Terms) -> list[str]:
+    """What leaves sites for effects, where a study over a network asks for some."""
+    if not terms.estimates:
+        return []
+    asked = [effect_text(*pair) for pair in terms.estimates]
+    more = f" and {len(asked) - MOST_LINES} more" if len(asked) > MOST_LINES else ""
+    models = (
+        "; their models are regressions, so that sums of such models are made although tests are of residuals"
+        if terms.method is Method.RESIDUAL
+        else ""
+    )
+    sets = "adjusted for sets of variables that the graphs found call for"
+    return [
+        f"when graphs are found, effects are estimated ({'; '.join(asked[:MOST_LINES])}{more}), {sets}, in the rounds of a test and one "
+        f"more{models}",
+        f"{EFFECTS_WARNING[0].lower()}{EFFECTS_WARNING[1:].rstrip('.')}; the estimates are in the result that all participants get",
+    ]
 
 
 def _gone(terms: Terms) -> str:

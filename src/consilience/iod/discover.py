@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
 from inspect import signature
@@ -20,6 +21,7 @@ from consilience.graph.marksets import mask_of
 from consilience.iod.answers import Answers
 from consilience.iod.clock import Clock
 from consilience.iod.discovery import Discovery
+from consilience.iod.estimating import estimate_effects, pairs_of
 from consilience.iod.evidence import Decision, Source, rulings
 from consilience.iod.headline import conditioned
 from consilience.iod.knowledge import Knowledge
@@ -32,6 +34,7 @@ from consilience.iod.stability import Plan, Stability, assess, source_of
 from consilience.iod.weighing import MOST_TESTS, to_weigh
 from consilience.parallel import Jobs, check_jobs
 from consilience.settings import DEFAULTS, LOCAL, Engine, Part, Resolve, Settings, names_of, settings_of
+from consilience.settings.effects import effect_texts
 
 __all__ = ["MOST_TESTS", "TESTING", "Engine", "Resolve", "Stage", "ask_tests", "discover", "discover_arguments", "knowledge_of", "plan_of"]
 
@@ -54,6 +57,7 @@ def discover(
     limit: int | None = DEFAULTS.limit,
     time_limit: float | None = DEFAULTS.time_limit,
     variant: str = DEFAULTS.variant.value,
+    effects: Sequence[str | Sequence[str]] = DEFAULTS.effects,
     bootstrap: int = DEFAULTS.bootstrap,
     leave_one_out: bool = DEFAULTS.leave_one_out,
     jobs: Jobs = LOCAL.jobs,
@@ -89,6 +93,9 @@ def discover(
         marks that follow from it. What was found until then is returned, and ``found.headline`` says so. None for no limit.
     variant : {"original", "colliders", "triples"}
         With ``engine="iod"``: which local marks guide the search. The list is the same.
+    effects : sequence of str or pairs
+        Effects to estimate over the graphs that are found, such as ``["smoking -> cancer"]`` or ``[("smoking", "cancer")]``; ``*`` is every
+        variable. ``found.effects`` has them; ``found.effect(x, y)`` asks for any other.
     bootstrap : int
         Repeat the search in so many resampled copies of the data, all in the same rounds: ``found.stability`` then says how sure each edge,
         mark and decision is. A hundred is a good number; 0 for none. Needs sites that can resample: a :class:`~consilience.Server`.
@@ -138,12 +145,14 @@ def discover(
         variant=variant,
         bootstrap=bootstrap,
         leave_one_out=leave_one_out,
+        effects=effect_texts(effects),
     )
     resampled = source_of(test) if chosen.bootstrap or chosen.leave_one_out else None
     say = progress or (lambda _: None)
     if isinstance(test, CITest):  # a test of one's own may be any object that answers, and knows of no data
         test.check_use()
     names = tuple(sorted(test.variables))
+    pairs = pairs_of(chosen.effects, names)
     rules = [] if knowledge is None else _rules(knowledge, names)
     datasets = tuple(tuple(sorted(held)) for held in test.datasets)
     start = time.perf_counter()
@@ -190,6 +199,9 @@ def discover(
         _contradicted=tuple(one.contradicted for one in ranked),
         _test=test,
     )
+    if pairs:
+        say("estimating effects")
+        found = replace(found, effects=estimate_effects(found, pairs, test, max_given))
     return conditioned(found)
 
 
@@ -263,9 +275,9 @@ def _as_test(test: object) -> CITest:
 
 
 def _told(settings: Settings) -> dict[str, Any]:
-    """The settings of the search as plain types, in the order of the signature."""
+    """The settings of the search as plain types, in the order of the signature; which effects were asked for, the effects say."""
     plain = msgspec.to_builtins(settings)
-    return {name: plain[name] for name in signature(discover).parameters if name in plain}
+    return {name: plain[name] for name in signature(discover).parameters if name in plain and name != "effects"}
 
 
 def knowledge_of(settings: Settings) -> Knowledge | None:
@@ -284,7 +296,8 @@ def discover_arguments(settings: Settings) -> dict[str, Any]:
     >>> discover_arguments(Settings(alpha=0.01, max_given=1))["max_given"]
     1
     """
-    return {name: getattr(settings, name) for name in names_of(Part.GRAPHS, Part.STABILITY)} | {"knowledge": knowledge_of(settings)}
+    parts = names_of(Part.GRAPHS, Part.EFFECTS, Part.STABILITY)
+    return {name: getattr(settings, name) for name in parts} | {"knowledge": knowledge_of(settings)}
 
 
 def _rules(knowledge: Knowledge, names: Sequence[str]) -> list[Rule]:

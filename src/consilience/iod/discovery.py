@@ -12,6 +12,7 @@ import polars as pl
 
 from consilience.citest.diagnostics import Diagnosis
 from consilience.citest.interface import CITest
+from consilience.citest.question import ask as checked
 from consilience.graph.graphs import PAG
 from consilience.iod.effects import Effects
 from consilience.iod.evidence import Decision
@@ -297,10 +298,10 @@ class Discovery:
         >>> print(found.effect("D", "A"))
         The effect of D on A: in the only graph it is zero, since D is no possible cause of A.
         """
-        from consilience.iod.estimating import estimate_effects, pairs_of  # noqa: PLC0415  only who asks for effects pays for it
+        from consilience.iod.estimating import estimate_effects  # noqa: PLC0415  only who asks for effects pays for it
 
-        variables = sorted({name for held in self.datasets for name in held})
-        (pair,) = pairs_of([(x, y)], variables)
+        question = checked(x, y, (), {name for held in self.datasets for name in held})
+        pair = question.x, question.y
         kept = next((one for one in self.effects if (one.x, one.y) == pair), None)
         return estimate_effects(self, [pair], self._test)[0] if kept is None else kept
 

@@ -13,14 +13,13 @@ from consilience.graph.adjustment import adjustment_sets
 from consilience.graph.identification import Adjustment, Identification
 from consilience.iod.effects import Effects, GraphEffect
 from consilience.iod.errors import NobodyToAskError
+from consilience.settings.effects import EVERY, read_effect
 
 if TYPE_CHECKING:  # a Discovery estimates with this module
     from consilience.iod.discovery import Discovery
 
-__all__ = ["EVERY", "MOST_PAIRS", "estimate_effects", "pairs_of"]
+__all__ = ["MOST_PAIRS", "estimate_effects", "pairs_of", "wanted_estimates"]
 
-EVERY = "*"
-"""Stands for every variable in a pair."""
 MOST_PAIRS = 100
 """Pairs that are asked for at once. A pair takes a model or some; all pairs of eleven variables are 110."""
 MOST_GRAPHS = 1000
@@ -33,17 +32,14 @@ Sets = tuple[tuple[str, ...], ...]
 Estimator = Callable[[Sequence[Question]], Sequence[Estimate]]
 
 
-def pairs_of(asked: Iterable[Sequence[str]], variables: Collection[str]) -> list[Pair]:
-    """Pairs of a cause and an outcome, each once; ``*`` is every variable.
+def pairs_of(asked: Iterable[str], variables: Collection[str]) -> list[Pair]:
+    """The pairs that texts ask for, each once; ``*`` is every variable.
 
-    >>> pairs_of([("A", "B"), ("*", "B")], ["A", "B", "C"])
+    >>> pairs_of(["A -> B", "* -> B"], ["A", "B", "C"])
     [('A', 'B'), ('C', 'B')]
     """
     found: dict[Pair, None] = {}
-    for pair in asked:
-        if isinstance(pair, str) or len(pair) != 2:
-            raise OptionError(f"An effect is asked for as a pair of a cause and an outcome, such as ['dose', 'cure']; got {pair!r}.")
-        first, second = pair
+    for first, second in map(read_effect, asked):
         sources, targets = (sorted(variables) if name == EVERY else [name] for name in (first, second))
         for x in sources:
             for y in targets:
@@ -60,8 +56,7 @@ def estimate_effects(found: Discovery, pairs: Sequence[Pair], test: Any, most_gi
 
     ``test`` answers with estimates if it can (:meth:`consilience.Server.effects`); ``most_given`` bounds the sets, where a study does.
     """
-    pags = found.pags[:MOST_GRAPHS]
-    said = {pair: [adjustment_sets(pag, *pair, datasets=found.datasets) for pag in pags] for pair in pairs}
+    said = _asked(found, pairs)
     wanted = {pair: _candidates(told, most_given) for pair, told in said.items()}
     questions = [Question(*pair, given) for pair, sets in wanted.items() for given in sets]
     answers = dict(zip(questions, _estimator(test)(questions), strict=True)) if questions else {}
@@ -72,13 +67,22 @@ def estimate_effects(found: Discovery, pairs: Sequence[Pair], test: Any, most_gi
     return tuple(made)
 
 
+def wanted_estimates(found: Discovery, pairs: Sequence[Pair], most_given: int | None = None) -> list[Question]:
+    """What :func:`estimate_effects` asks for: who has no sites at hand has them asked beforehand."""
+    return [Question(*pair, given) for pair, told in _asked(found, pairs).items() for given in _candidates(told, most_given)]
+
+
+def _asked(found: Discovery, pairs: Sequence[Pair]) -> dict[Pair, list[Adjustment]]:
+    return {pair: [adjustment_sets(pag, *pair, datasets=found.datasets) for pag in found.pags[:MOST_GRAPHS]] for pair in pairs}
+
+
 def _estimator(test: Any) -> Estimator:
     """What answers with estimates; an error that says what to do where nothing does."""
     found = getattr(test, "effects", None)
     if not callable(found):
         raise NobodyToAskError(
             "This result has no sites to ask for an estimate. Where they are at hand, as in discover(Server(clients)), found.effect(x, y) "
-            'asks them; for a stored result or a study over a network declare pairs beforehand, effects=[["x", "y"], …].'
+            'asks them; for a stored result or a study over a network declare effects beforehand, effects=["x -> y", …].'
         )
     estimator: Estimator = found
     return estimator

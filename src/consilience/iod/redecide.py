@@ -16,12 +16,14 @@ from typing import Any, Self
 
 import polars as pl
 
+from consilience.citest.effect import Estimate
 from consilience.citest.interface import CITest, Progress
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult, to_frame
 from consilience.errors import OptionError
 from consilience.iod.discover import Stage, discover
 from consilience.iod.discovery import Discovery, question_schema
+from consilience.iod.effects import Effects
 from consilience.iod.knowledge import Knowledge
 from consilience.settings import DEFAULTS, Part, names_of
 
@@ -42,11 +44,17 @@ class Record:
     settings: Mapping[str, Any]
     knowledge: Knowledge | None = None
     disclosed: pl.DataFrame | None = None
+    effects: tuple[Effects, ...] = ()
+
+    @property
+    def estimates(self) -> tuple[Estimate, ...]:
+        """All that sites were asked for, used or not."""
+        return tuple(estimate for one in self.effects for estimate in (*one.estimates, *one.others))
 
     @classmethod
     def of(cls, found: Discovery) -> Self:
         """The record of a discovery in this program."""
-        return cls(found.tests, found.datasets, found.settings, found.knowledge, found.disclosed)
+        return cls(found.tests, found.datasets, found.settings, found.knowledge, found.disclosed, found.effects)
 
     @classmethod
     def from_dict(cls, told: Mapping[str, Any]) -> Self:
@@ -57,8 +65,9 @@ class Record:
             known = None if told["knowledge"] is None else Knowledge.from_dict(told["knowledge"])
             left = None if told["disclosed"] is None else pl.DataFrame(told["disclosed"])
             kept = (*signature(discover).parameters, "withheld")
-            settings = {name: told[name] for name in kept if name in told and name != "knowledge"}
-            return cls(tests, datasets, settings, known, left)
+            settings = {name: told[name] for name in kept if name in told and name not in ("knowledge", "effects")}
+            effects = tuple(Effects.from_dict(one) for one in told.get("effects", ()))
+            return cls(tests, datasets, settings, known, left, effects)
         except (KeyError, TypeError, pl.exceptions.PolarsError) as error:
             raise OptionError(
                 f"A result is the file result.json that `consilience discover --out` writes or a study server offers; this one cannot be "
@@ -103,6 +112,7 @@ class RecordedTest(CITest):
         self.missing: dict[Question, None] = {}
         self.added: list[CIResult] = []
         self._disclosed, self._ask = record.disclosed, ask
+        self._estimates = {Question(one.x, one.y, one.given): one for one in record.estimates}
         self._withheld = tuple(record.settings.get("withheld", ()))
         names = ("x", "y", "given", "p_value", "n", "contributors", "rounds", "informative", "reason", "converged")
         self._rows = record.tests.select(names)
@@ -132,6 +142,13 @@ class RecordedTest(CITest):
         _, _, _, p, n, contributors, rounds, informative, reason, converged = self._rows.row(place)
         return CIResult(question.x, question.y, question.given, p, n, contributors, rounds, informative, reason, converged)
 
+    def effects(self, questions: Sequence[Question]) -> list[Estimate]:
+        """Estimates from the record, then from whom to ask, if they can tell; what nobody tells has that for a reason."""
+        absent = [question for question in questions if question not in self._estimates]
+        estimator = getattr(self._ask, "effects", None)
+        asked = dict(zip(absent, estimator(absent), strict=True)) if absent and estimator is not None else {}
+        return [self._estimates.get(q) or asked.get(q) or Estimate(q.x, q.y, q.given, 0, 0, reason=NOT_ASKED) for q in questions]
+
     def disclosed(self) -> pl.DataFrame | None:
         """What left each site: as before, or what the ledgers of those say who were asked now."""
         return self._ask.disclosed() if self.added and self._ask is not None else self._disclosed
@@ -154,6 +171,7 @@ def redecide(
 ) -> Discovery:
     """Graphs from the tests of a record; :meth:`Discovery.redecide` says what the arguments mean."""
     options = {name: record.settings[name] for name in signature(discover).parameters if name in record.settings}
+    options["effects"] = [(one.x, one.y) for one in record.effects]
     options |= {name: getattr(DEFAULTS, name) for name in names_of(Part.STABILITY)}  # replicates are other data, which nobody has kept
     strange = [name for name in others if name not in signature(discover).parameters or name in ("test", *names_of(Part.STABILITY))]
     if strange:

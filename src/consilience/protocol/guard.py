@@ -234,8 +234,10 @@ class Guard:
             )
 
     def is_method(self, method: Method) -> None:
-        """Only what the study's method needs: p-values with Fisher's, sums of models with the others."""
+        """Only what the study's method needs: p-values with Fisher's, sums of models with the others; and those that effects need."""
         both = self.terms.method is Method.AUTO and method in (Method.FEDCI, Method.RESIDUAL)
+        # effects are adjusted by regression whatever the tests are
+        both = both or (self.terms.method is Method.RESIDUAL and method is Method.FEDCI and self.terms.estimated)
         if method is not self.terms.method and not both:
             raise WrongTermsError(f"The study's method is {self.terms.method}; got a request of another.")
 
@@ -377,7 +379,7 @@ class Guard:
     def may_estimate(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Sums on what x does to y only where agreed."""
         for x, y in pairs:
-            if self.terms.network:
+            if not self.terms.estimates_of(x, y):
                 raise WrongTermsError(f"The study has not agreed to an effect of {x!r} on {y!r}; got a request for it.")
 
     def diagnoses(self, models: Sequence[tuple[bytes, bytes]], what: str = "Sums on whether a model holds") -> None:

@@ -15,6 +15,7 @@ from consilience.data.kinds import Kind, Variable
 from consilience.data.schema import Schema
 from consilience.errors import OptionError
 from consilience.iod.discover import discover_arguments, knowledge_of
+from consilience.iod.estimating import pairs_of
 from consilience.settings import Batching, NetworkSettings, check_settings, terms_of
 from consilience.settings.declaration import MOST_VARIABLES
 
@@ -87,13 +88,14 @@ def checked(settings: NetworkSettings) -> NetworkSettings:
 
 
 def check_knowledge(settings: NetworkSettings, schema: Schema) -> None:
-    """``KnowledgeError`` unless what is known speaks of variables of the study.
+    """``KnowledgeError`` unless what is known speaks of variables of the study; ``UnknownVariableError`` unless its effects do.
 
     >>> check_knowledge(NetworkSettings(tiers=(("A",), ("B",))), Schema({"A": "continuous", "B": "continuous"}))
     """
     known = knowledge_of(settings)
     if known is not None:
         known.items(tuple(schema))
+    pairs_of(settings.effects, tuple(schema))
 
 
 def check_cluster(settings: NetworkSettings, schema: Schema | None) -> None:

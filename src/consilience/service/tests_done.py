@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import polars as pl
 
+from consilience.citest.effect import Estimate
 from consilience.secagg.ring import WORD_BYTES
 
 __all__ = ["TestsDone"]
@@ -34,6 +35,8 @@ class TestsDone(msgspec.Struct, frozen=True):
         Answers over resampled rows and without sites, where the study asks for them (:mod:`consilience.iod.stability.kept`).
     replicate_rounds : int
         How many of the rounds these took.
+    estimates : tuple of Estimate
+        Of effects that the study asks for, those that sites were asked for so far.
     """
 
     __test__ = False  # no tests, for pytest
@@ -48,6 +51,7 @@ class TestsDone(msgspec.Struct, frozen=True):
     origin: str = ""
     replicates: tuple[_Kept, ...] = ()
     replicate_rounds: int = 0
+    estimates: tuple[Estimate, ...] = ()
 
     def left(self) -> pl.DataFrame:
         """What left each site, as the server counts it; a site's own ledger says it in words.

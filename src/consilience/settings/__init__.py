@@ -6,6 +6,7 @@ module                what it holds
 ``choices``           settings that are one of a few words
 ``declaration``       every setting: type, default, one line of documentation, range; what differs over a network
 ``field``             one setting, read from the declaration: its range in words, the check of a value
+``effects``           effects that a study asks for, as texts
 ``checks``            settings from what a user gave, checked one by one and together
 ``disclosure``        which sums may be made
 ``terms``             the part of the settings that requests are held against at the sites

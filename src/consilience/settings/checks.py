@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from consilience.errors import OptionError
 from consilience.settings.choices import Dropout, Engine, Isolation, Method, Ordinal, Resolve, SingleSite, SiteEffects
 from consilience.settings.declaration import NETWORK_SETTINGS, SETTINGS, NetworkSettings, Settings
+from consilience.settings.effects import read_effect
 
 __all__ = ["check_settings", "settings_of"]
 
@@ -66,7 +67,21 @@ def check_settings(settings: S) -> S:
     for text in (*(name for tier in settings.tiers for name in tier), *settings.required, *settings.forbidden):
         if not text.isprintable():
             raise OptionError(f"What is known is said in printable text on one line; got {text[:40]!r}.")
+    _check_effects(settings)
     return settings
+
+
+def _check_effects(settings: Settings) -> None:
+    """Effects that can be read, and a method whose sites tell more than p-values."""
+    for text in settings.effects:
+        if not text.isprintable():
+            raise OptionError(f"An effect is asked for in printable text on one line; got {text[:40]!r}.")
+        read_effect(text)
+    if settings.effects and settings.method is Method.FISHER:
+        raise OptionError(
+            "Effects are estimated from sums over sites, and with method='fisher' sites tell p-values only: take method='fedci', "
+            "'residual' or 'auto', or ask for no effects."
+        )
 
 
 def _check_strict(settings: Settings) -> None:

@@ -154,6 +154,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     leave_one_out: Annotated[
         bool, About("Repeat the search without each of the sites, which tells that site's part of every sum.", Part.STABILITY)
     ] = False
+    effects: Annotated[
+        tuple[str, ...],
+        About(
+            "Effects to estimate over the graphs that are found, such as `smoking -> cancer`; `*` is every variable.",
+            Part.EFFECTS,
+            max_length=100,
+        ),
+    ] = ()
 
 
 class ProgramOptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,13 +17,14 @@ __all__ = ["About", "Part", "Setting", "read_struct"]
 
 class Part(StrEnum):
     """Who needs a setting: the tests (``Server``), the search for graphs (``discover``), what is known before it, what it takes to say how
-    sure its result is (which sites are asked for), or the exchange over a network.
+    sure its result is (which sites are asked for), what is estimated over its graphs, or the exchange over a network.
     """
 
     TESTS = "tests"
     GRAPHS = "graphs"
     KNOWLEDGE = "knowledge"
     STABILITY = "stability"
+    EFFECTS = "effects"
     EXCHANGE = "exchange"
 
 

@@ -22,6 +22,7 @@ HEADINGS = {
     Part.GRAPHS: "How graphs are found (`discover`)",
     Part.KNOWLEDGE: "What is known before the data (`discover(knowledge=...)`)",
     Part.STABILITY: "How sure the result is (`discover`)",
+    Part.EFFECTS: "What is estimated then (`discover`)",
     Part.EXCHANGE: "How a study server and its sites work together",
 }
 OTHERWISE = """

@@ -9,6 +9,7 @@ import msgspec
 from consilience.settings.choices import Alternatives, Dropout, Isolation, Method, Ordinal, SingleSite, SiteEffects
 from consilience.settings.declaration import DEFAULTS, LOCAL, NetworkSettings, Settings
 from consilience.settings.disclosure import Disclosure
+from consilience.settings.effects import EVERY, read_effect
 
 __all__ = ["Terms", "terms_of"]
 
@@ -19,6 +20,8 @@ class Terms(msgspec.Struct, frozen=True):
     ``max_given`` bounds conditioning sets (None: no bound). ``bootstrap`` and ``leave_one_out`` say how many resampled copies of a site's
     rows may be asked for over a network, and whether sums without one of the sites; in one program ``discover`` says so when it asks.
     ``network`` says that answers travel: then none leaves unmasked, not even that of a study of one site.
+    ``estimates`` are pairs of a cause and an outcome whose effect may be estimated; in one program, where nobody else is asked for
+    consent, every one may.
 
     >>> Terms(min_rows=50).disclosure.refusal(4, 20)
     '20 rows are fewer than the 50 that the study asks for'
@@ -44,6 +47,21 @@ class Terms(msgspec.Struct, frozen=True):
     min_cell: int = DEFAULTS.min_cell
     bootstrap: int = DEFAULTS.bootstrap
     leave_one_out: bool = DEFAULTS.leave_one_out
+    estimates: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def estimated(self) -> bool:
+        """True if some effect may be estimated."""
+        return self.method is not Method.FISHER and (not self.network or bool(self.estimates))
+
+    def estimates_of(self, x: str, y: str) -> bool:
+        """True if the effect of x on y may be estimated.
+
+        >>> terms = Terms(network=True, estimates=(("*", "Y"),))
+        >>> terms.estimates_of("X", "Y"), terms.estimates_of("Y", "X"), Terms().estimates_of("Y", "X")
+        (True, False, True)
+        """
+        return self.estimated and (not self.network or any(a in (x, EVERY) and b in (y, EVERY) for a, b in self.estimates))
 
     @property
     def shielded(self) -> bool:
@@ -72,5 +90,6 @@ def terms_of(settings: Settings, *, masking: bool = LOCAL.masking) -> Terms:
     (1, True, False)
     """
     told: dict[str, Any] = {"effects": settings.site_effects, "masking": masking, "network": isinstance(settings, NetworkSettings)}
+    told["estimates"] = tuple(read_effect(text) for text in settings.effects)
     same: dict[str, Any] = {name: getattr(settings, name) for name in Terms.__struct_fields__ if name not in told}
     return Terms(**told, **same)

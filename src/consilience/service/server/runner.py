@@ -17,8 +17,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from consilience.citest.effect import Estimate
 from consilience.citest.interface import CITest, Progress
 from consilience.citest.question import Question, all_questions
 from consilience.citest.result import CIResult
@@ -45,7 +46,7 @@ from consilience.service.store import State, Store
 from consilience.service.tests_done import TestsDone
 from consilience.service.withdrawal import mark_documents
 from consilience.service.worker.limits import Limits
-from consilience.service.worker.messages import Found, Problem, Search, Wanted
+from consilience.service.worker.messages import Complete, Found, Problem, Search, Wanted
 from consilience.service.worker.pool import Pool
 
 __all__ = ["Bell", "Runner", "StoredTest", "Unasked"]
@@ -410,8 +411,8 @@ class Runner:
         self._metrics.add("runs_started")
         self._lead(contract.study, links, lambda: self._ask(contract, links))
 
-    def _queue(self, contract: Contract, links: SocketLinks) -> None:
-        self.searching.put(contract.study, lambda: self._lead(contract.study, links, lambda: self._search(contract, links)))
+    def _queue(self, contract: Contract, links: SocketLinks, result: bytes = b"") -> None:
+        self.searching.put(contract.study, lambda: self._lead(contract.study, links, lambda: self._search(contract, links, result)))
 
     def _lead(self, study: str, links: SocketLinks, step: Callable[[], Next | None]) -> None:
         """One step of a run, and what comes of it: the next step, elsewhere, or the end of the run."""
@@ -481,21 +482,26 @@ class Runner:
                 raise RunInterruptedError("The server stops.")
             pause = min(2.0 * pause, LONGEST_PAUSE)
 
-    def _ask(self, contract: Contract, links: SocketLinks, more: Sequence[Question] = ()) -> Next | None:
+    def _ask(self, contract: Contract, links: SocketLinks, more: Sequence[Question] = (), result: bytes = b"") -> Next | None:
         """Make the tests of a study, and ``more`` that its search has asked for; what comes next is the search.
+
+        Where there is a ``result``, and effects are all that it lacks, these are estimated; what comes next completes it.
 
         Where the tests that are there do not suffice, its sites are waited for; what has none becomes a draft.
         """
         study, settings = contract.study, contract.settings
         # taken out, and put back when all went well: after a failure what is in memory may be half of something, and the journal is whole
-        asking = self._asking.pop(study, None)
+        asking, before = self._asking.pop(study, None), self._store.searches.get(study)
+        estimates = () if before is None else before.estimates
         try:
             if asking is None:
                 asking = self._begun(contract, links)
                 answers, _ = ask_tests(asking.test, settings.alpha, settings.max_given, self._stage(study, links))
                 if (settings.bootstrap or settings.leave_one_out) and not self._is_alone(contract):
                     asking = self._replicated(contract, asking, answers, self._stage(study, links))
-            if more:
+            if result:
+                estimates = (*estimates, *self._estimated(contract, links, asking, more))
+            elif more:
                 asking.test.answer(more)
         except TestsMissingError as error:
             self._store.searches.remove(study)
@@ -506,10 +512,21 @@ class Runner:
         finally:
             if asking is not None:
                 asking.journal.flush()
-        self._store.searches.put(study, asking.done())
-        if self._store.runs.count_results(study) <= MOST_TESTS:  # else the search asks for no more, and sums take memory
+        self._store.searches.put(study, structs.replace(asking.done(), estimates=estimates))
+        if settings.effects or self._store.runs.count_results(study) <= MOST_TESTS:  # else nothing more is asked, and sums take memory
             self._asking[study] = asking
-        return lambda: self._queue(contract, links)
+        return lambda: self._queue(contract, links, result)
+
+    def _estimated(self, contract: Contract, links: SocketLinks, asking: Asking, questions: Sequence[Question]) -> list[Estimate]:
+        """Estimates of effects, rounded as they are published."""
+        if self._is_alone(contract):
+            raise TestsMissingError(
+                f"This needs estimates that nobody has asked for, that of the effect of {questions[0].x} on {questions[0].y} among them: "
+                f"its sites are asked."
+            )
+        self._stage(contract.study, links)("estimating effects")
+        exact = asking.federated.effects(questions, lambda _done, _total: links.check())
+        return [estimate.rounded(PUBLISHED_DIGITS) for estimate in exact]
 
     def _replicated(self, contract: Contract, asking: Asking, answers: Answers, say: Callable[[str], None]) -> Asking:
         """Ask the replicates of a study, after its tests and in its journal: all of them again, if the server was gone meanwhile."""
@@ -574,22 +591,26 @@ class Runner:
             self._store.runs.add_event(study, "copied", {"words": words})
         self._bell.ring(study)
 
-    def _search(self, contract: Contract, links: SocketLinks) -> Next | None:
-        """Have the graphs of a study found, from the tests that are stored."""
+    def _search(self, contract: Contract, links: SocketLinks, result: bytes = b"") -> Next | None:
+        """Have the graphs of a study found, from the tests that are stored; or a ``result`` completed that lacked effects."""
         study = contract.study
         links.check()
         done = self._store.searches.get(study)
         if done is None:  # cancelled in the same moment
             raise RunCancelledError("The study is over.")
-        order = Search(contract.encoded(), self._store.runs.encoded_results(study), done, asking=self._may_ask(study))
+        order: Search | Complete
+        if result:
+            order = Complete(contract.encoded(), result, done, asking=self._may_ask(study))
+        else:
+            order = Search(contract.encoded(), self._store.runs.encoded_results(study), done, asking=self._may_ask(study))
         found = self.searching.find(study, order, self._stage(study, links), links.check)
         if isinstance(found, Problem):
             if found.trace:
                 _log.error("a defect ended a search", extra={"study": study, "reason": found.trace})
             raise _FailedError(found.words)
         if isinstance(found, Wanted):
-            more = [Question(x, y, tuple(given)) for x, y, given in found.questions]
-            return lambda: self._submit_more(contract, links, more)
+            more, lacking = [Question(x, y, tuple(given)) for x, y, given in found.questions], found.result
+            return lambda: self._submit_more(contract, links, more, lacking)
         self._patiently(study, lambda: self._finish(contract, found, done.rounds))
         return None
 
@@ -597,10 +618,10 @@ class Runner:
         """Whether a search may want more tests: of sites that take part, or to find out that what is there does not suffice."""
         return self._store.runs.has_journal(study) or self._store.runs.is_again(study)
 
-    def _submit_more(self, contract: Contract, links: SocketLinks, more: Sequence[Question]) -> None:
-        """The search needs tests that nobody has made: the sites are asked, then it begins again."""
+    def _submit_more(self, contract: Contract, links: SocketLinks, more: Sequence[Question], result: bytes) -> None:
+        """The search needs tests that nobody has made, or its ``result`` estimates: the sites are asked, then it goes on."""
         if not self._closing.is_set():
-            self._threads.submit(self._lead, contract.study, links, lambda: self._ask(contract, links, more))
+            self._threads.submit(self._lead, contract.study, links, lambda: self._ask(contract, links, more, result))
 
     def _finish(self, contract: Contract, found: Found, rounds: int) -> None:
         study = contract.study

@@ -8,7 +8,7 @@ import msgspec
 
 from consilience.service.tests_done import TestsDone
 
-__all__ = ["Found", "Order", "Problem", "Redecide", "Redecided", "Search", "Stage", "Told", "Wanted", "read", "write"]
+__all__ = ["Complete", "Found", "Order", "Problem", "Redecide", "Redecided", "Search", "Stage", "Told", "Wanted", "read", "write"]
 
 LENGTH_BYTES = 8
 
@@ -21,6 +21,15 @@ class Search(msgspec.Struct, frozen=True, tag="search"):
 
     contract: bytes
     results: list[bytes]
+    done: TestsDone
+    asking: bool
+
+
+class Complete(msgspec.Struct, frozen=True, tag="complete"):
+    """A result (``result.json``) with the effects that its study asks for, from the estimates that are there, and its documents."""
+
+    contract: bytes
+    result: bytes
     done: TestsDone
     asking: bool
 
@@ -57,10 +66,11 @@ class Redecided(msgspec.Struct, frozen=True, tag="redecided"):
 
 
 class Wanted(msgspec.Struct, frozen=True, tag="wanted"):
-    """Tests without which the search does not go on."""
+    """Tests without which the search does not go on; or, with a ``result`` that lacks nothing else, estimates of effects."""
 
     questions: list[tuple[str, str, tuple[str, ...]]]
     tired: bool
+    result: bytes = b""
 
 
 class Problem(msgspec.Struct, frozen=True, tag="problem"):
@@ -70,7 +80,7 @@ class Problem(msgspec.Struct, frozen=True, tag="problem"):
     trace: str = ""
 
 
-Order: TypeAlias = Search | Redecide
+Order: TypeAlias = Search | Complete | Redecide
 Told: TypeAlias = Stage | Found | Redecided | Wanted | Problem
 
 _order: msgspec.msgpack.Decoder[Order] = msgspec.msgpack.Decoder(Order)

@@ -9,21 +9,23 @@ from dataclasses import replace
 import msgspec
 import polars as pl
 
+from consilience.citest.effect import Estimate
 from consilience.citest.interface import CITest, Progress
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult
 from consilience.iod.discover import TESTING, discover, discover_arguments
 from consilience.iod.discovery import Discovery, question_schema
+from consilience.iod.estimating import estimate_effects, pairs_of, wanted_estimates
 from consilience.iod.redecide import NOT_ASKED
 from consilience.iod.solver.patience import under_way
 from consilience.iod.stability import KeptReplicates
-from consilience.service.contract import decode_contract
+from consilience.service.contract import Contract, decode_contract
 from consilience.service.result_files import documents_of, result_json
 from consilience.service.tests_done import TestsDone
-from consilience.service.worker.messages import Found, Order, Redecide, Redecided, Search, Wanted
+from consilience.service.worker.messages import Complete, Found, Order, Redecide, Redecided, Search, Wanted
 from consilience.settings import DEFAULTS, Part, names_of
 
-__all__ = ["MissingTests", "RecordedTests", "work"]
+__all__ = ["MissingTests", "RecordedEstimates", "RecordedTests", "work"]
 
 _result = msgspec.msgpack.Decoder(CIResult)
 
@@ -81,9 +83,26 @@ class RecordedTests(CITest):
         return () if self._done is None else self._done.withheld
 
 
+class RecordedEstimates:
+    """Estimates that are there; of others it is said that nobody has asked for them.
+
+    >>> RecordedEstimates([]).effects([Question("A", "B")])[0].reason
+    'nobody has asked this'
+    """
+
+    def __init__(self, estimates: Iterable[Estimate]) -> None:
+        self.estimates = {Question(one.x, one.y, one.given): one for one in estimates}
+
+    def effects(self, questions: Sequence[Question]) -> list[Estimate]:
+        """What is known, in order."""
+        return [self.estimates.get(q) or Estimate(q.x, q.y, q.given, 0, 0, reason=NOT_ASKED) for q in questions]
+
+
 def work(order: Order, say: Callable[[str], None]) -> Found | Redecided | Wanted:
     """Do what an order asks for; ``say`` is told, in words, what is being done."""
-    return _redecided(order) if isinstance(order, Redecide) else _searched(order, say)
+    if isinstance(order, Redecide):
+        return _redecided(order)
+    return _completed(order, say) if isinstance(order, Complete) else _searched(order, say)
 
 
 def _searched(order: Search, say: Callable[[str], None]) -> Found | Wanted:
@@ -99,13 +118,31 @@ def _searched(order: Search, say: Callable[[str], None]) -> Found | Wanted:
     if test.replicated is None:  # decided again from the tests of another study: its replicates are other searches
         arguments |= {name: getattr(DEFAULTS, name) for name in names_of(Part.STABILITY)}
     try:
-        found = discover(test, **arguments, progress=told)
+        # effects come later, of the graphs that are found: who needs estimates for them does not look for the graphs again
+        found = discover(test, **arguments | {"effects": ()}, progress=told)
     except MissingTests as wanted:
         return Wanted([(q.x, q.y, q.given) for q in wanted.questions], under_way())
     found = replace(found, timings={**found.timings, "tests": done.seconds})
     if test.missing:
         rows = [{"x": q.x, "y": q.y, "given": list(q.given)} for q in test.missing]
         found = replace(found, missing=pl.DataFrame(rows, schema=question_schema()))
+    return _finished(found, contract, order, say)
+
+
+def _completed(order: Complete, say: Callable[[str], None]) -> Found | Wanted:
+    return _finished(Discovery.from_dict(json.loads(order.result)), decode_contract(order.contract), order, say)
+
+
+def _finished(found: Discovery, contract: Contract, order: Search | Complete, say: Callable[[str], None]) -> Found | Wanted:
+    """The documents of a result, with the effects that the study asks for; or which estimates these take, where somebody can be asked."""
+    done, settings = order.done, contract.settings
+    pairs = pairs_of(settings.effects, tuple(contract.schema))
+    if pairs:
+        known = RecordedEstimates(done.estimates)
+        absent = [question for question in wanted_estimates(found, pairs, settings.max_given) if question not in known.estimates]
+        if absent and order.asking:
+            return Wanted([(q.x, q.y, q.given) for q in absent], under_way(), result_json(found))
+        found = replace(found, effects=estimate_effects(found, pairs, known, settings.max_given))
     say("writing the report")
     documents = documents_of(found, contract, done.sites, done.rounds, done.bytes, origin=done.origin)
     return Found(documents, len(found.pags), found.tests.height, found.headline, under_way())

@@ -8,6 +8,7 @@ from typing import Any, get_args, get_origin
 
 import msgspec
 
+from consilience.disclosure.words import EFFECTS_WARNING
 from consilience.errors import OptionError
 from consilience.service.contract import COPIES_WARNING, LEFT_OUT_WARNING, PAIR_WARNING, RESTART_WARNING
 from consilience.service.settings import JOINT_WARNING
@@ -25,6 +26,7 @@ HEADINGS = {
     Part.GRAPHS: "How graphs are found",
     Part.KNOWLEDGE: "What is known before the data",
     Part.STABILITY: "How sure the result is",
+    Part.EFFECTS: "What is estimated when the graphs are found",
     Part.EXCHANGE: "How the server and the sites work together",
 }
 
@@ -49,6 +51,7 @@ DANGERS: Mapping[str, Danger] = {
     "on_dropout": Danger(RESTART_WARNING, lambda value: value is Dropout.RESTART),
     "bootstrap": Danger(COPIES_WARNING, lambda value: value > 0),
     "leave_one_out": Danger(LEFT_OUT_WARNING, bool),
+    "effects": Danger(EFFECTS_WARNING, bool),
     "batching": Danger("More sums leave the sites than the search needs; none is of another kind.", lambda value: value is Batching.ALL),
 }
 """Settings that decide what leaves the sites. Every site sees them before it consents."""

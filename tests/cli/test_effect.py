@@ -51,7 +51,7 @@ def test_json_has_estimates_and_nothing_else_is_printed(files: list[str]) -> Non
 def test_discover_takes_effects_and_a_study_file_may(files: list[str], tmp_path: Path) -> None:
     code, text = said("discover", "--effect", "X -> Y", *files)
     assert code == 0
-    assert "Effects:" in text
+    assert "What would change" in text
     study = tmp_path / "study.toml"
     sites = "".join(f'[sites.{Path(file).stem}]\nfile = "{file}"\n' for file in files)
     variables = "".join(f'{name} = "continuous"\n' for name in "CIXY")

@@ -19,12 +19,13 @@ SHOWN = 4
 def share_in_words(graphs: int, of: int) -> str:
     """Which share of the graphs.
 
-    >>> share_in_words(1, 1), share_in_words(4, 4), share_in_words(1, 4)
-    ('in the only graph', 'in all 4 graphs', 'in 1 of 4 graphs')
+    >>> share_in_words(1, 1), share_in_words(2, 2), share_in_words(4, 4), share_in_words(1, 4)
+    ('in the only graph', 'in both graphs', 'in all 4 graphs', 'in 1 of 4 graphs')
     """
     if of == 1:
         return "in the only graph"
-    return f"in all {of} graphs" if graphs == of else f"in {graphs} of {of} graphs"
+    everywhere = "in both graphs" if of == 2 else f"in all {of} graphs"
+    return everywhere if graphs == of else f"in {graphs} of {of} graphs"
 
 
 def say_in_words(effects: Effects, say: Say) -> str:
@@ -33,7 +34,7 @@ def say_in_words(effects: Effects, say: Say) -> str:
     >>> from consilience.iod.effects import GraphEffect
     >>> effects = Effects("dose", "cure", (GraphEffect("zero"), GraphEffect("zero")))
     >>> say_in_words(effects, effects.says[0])
-    'in all 2 graphs it is zero, since dose is no possible cause of cure'
+    'in both graphs it is zero, since dose is no possible cause of cure'
     """
     where = share_in_words(len(say.graphs), len(effects.graphs))
     if say.identification == Identification.ZERO:

@@ -14,10 +14,6 @@ from consilience.protocol.replicates import Replicate
 
 __all__ = ["AskedSites", "Source", "source_of"]
 
-FEWEST_AT_ONCE = 50
-"""Replicates that share rounds, at the least: all of them are at most two such waves, so that rounds do not grow with their number. Of two
-waves the first is finished if somebody stops the second."""
-
 
 class Source(Protocol):
     """Where replicates come from: sites that are asked, or answers that were kept. ``rounds`` counts what sites were asked so far."""
@@ -52,13 +48,12 @@ class AskedSites:
             words = f"leaving out each of {len(sites)} sites: tests"
             for replicate, asked in self._asked(plan, first, list(sites), lambda _: told(words)):
                 yield sites[replicate], asked
-        at_once, finished = max(FEWEST_AT_ONCE, -(-bootstrap // 2)), 0
-        for start in range(1, bootstrap + 1, at_once):
-            draws = [Replicate(draw) for draw in range(start, min(start + at_once, bootstrap + 1))]
-            words = f"resampling: tests of {len(draws)} copies of the data ({finished} of {bootstrap} copies are finished)"
-            for replicate, asked in self._asked(plan, first, draws, lambda _, words=words: told(words)):  # type: ignore[misc]
-                finished += 1
-                yield replicate.draw, asked
+        # all of them at once: rounds are then those of the longest search, and do not grow with their number
+        draws = [Replicate(draw) for draw in range(1, bootstrap + 1)]
+        for replicate, asked in self._asked(
+            plan, first, draws, lambda done: told(f"resampling: tests of {bootstrap} copies ({done} done)")
+        ):
+            yield replicate.draw, asked
 
     def _asked(
         self, plan: Plan, first: Sequence[Key], replicates: Sequence[Replicate], told: Callable[[int], None]

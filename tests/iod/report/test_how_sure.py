@@ -48,7 +48,13 @@ def test_the_report_has_a_section_a_column_and_a_sentence() -> None:
     root = page(sured(**by_site())).root
     assert SHORT in root.one("section", id="result").text
     section = root.one("section", id="sure")
-    for words in ("Consensus graph", "Decisions over the copies", "Without each site", "no probability that the edge is true"):
+    for words in (
+        "Consensus graph",
+        "Decisions over the copies",
+        "Without each site",
+        "no probability that the edge is true",
+        "In simulated studies whose models hold",
+    ):
         assert words in section.text
     sure, wavering, sites = (section.one("table", id=name) for name in ("sure", "wavering", "sites"))
     assert [cell.text for cell in sure.all("tr")[1].all("td")] == ["age – pressure", "97% ", "100%", "circle 97%", "arrow 60%, circle 37%"]

@@ -55,6 +55,8 @@ def test_settings_of_the_result_are_plain_and_in_the_order_of_the_signature() ->
         "limit": 10_000,
         "time_limit": 5.0,
         "variant": "triples",
+        "bootstrap": 0,
+        "leave_one_out": False,
         "weighed": 0,
     }
     assert type(found.settings["engine"]) is str

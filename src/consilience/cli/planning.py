@@ -17,7 +17,7 @@ from consilience.cli.sites import pairs_of
 from consilience.cli.terminal import Terminal, say_json
 from consilience.errors import OptionError
 from consilience.iod import Discovery
-from consilience.settings import Part
+from consilience.settings import LOCAL, Part
 from consilience.simulate import GraphPower, graph_power, next_measurement
 
 __all__ = ["measure_next", "plan"]
@@ -91,7 +91,7 @@ def measure_next(
         list[str] | None, typer.Option(help="A site and what it measures, NAME=A,B,C. Repeatable; by default the study's data sets.")
     ] = None,
     variable: Annotated[list[str] | None, typer.Option(help="One that could be measured. Repeatable; by default all of the study.")] = None,
-    jobs: Annotated[int, typer.Option(help="Processes.", min=1)] = 1,
+    jobs: Annotated[int, typer.Option(help="Processes.", min=1)] = LOCAL.jobs,
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON and nothing else.")] = False,
 ) -> None:
     """Which further variable at which site would settle most of what the graphs of a result disagree about.

@@ -12,6 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 
 from consilience.cli.reading_options import Read, takes_reading
+from consilience.cli.site_options import DeclaredKinds, DeclaredLevels
 from consilience.cli.sites import clients_of
 from consilience.cli.terminal import Terminal, say_json
 from consilience.data.finding import Asker, Finding, Grade
@@ -32,10 +33,8 @@ MOST_LEVELS = 6
 def check_files(
     files: Annotated[list[Path], typer.Argument(help="One table per site, or one study file (.toml).", show_default=False)],
     reading: Read,
-    kind: Annotated[
-        list[str] | None, typer.Option(help="Declare a kind: NAME=continuous|binary|ordinal|multinomial|count. Repeatable.")
-    ] = None,
-    levels: Annotated[list[str] | None, typer.Option(help="Declare levels in order: NAME=low,middle,high. Repeatable.")] = None,
+    kind: DeclaredKinds = None,
+    levels: DeclaredLevels = None,
     out: Annotated[Path | None, typer.Option(help="Write the check as one HTML page to this file.")] = None,
     estimate: Annotated[bool, typer.Option(help="Measure how long a test takes.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print the check as JSON and nothing else.")] = False,

@@ -13,6 +13,7 @@ from consilience.cli.options import Given, takes_settings
 from consilience.cli.reading_options import Read, takes_reading
 from consilience.cli.searching import watched
 from consilience.cli.show import changes_table, exit_code, kinds_table, show_discovery
+from consilience.cli.site_options import AsJson, DeclaredKinds, DeclaredLevels, KnowledgeFile, LedgerFile, Plans, SiteFiles
 from consilience.cli.sites import METHODS, choose, clients_of, make_test, say_findings, write_ledgers
 from consilience.cli.terminal import Terminal, say_json
 from consilience.iod import Knowledge, discover
@@ -26,19 +27,13 @@ __all__ = ["discovery"]
 @takes_reading
 @takes_settings(Part.GRAPHS, Part.STABILITY, Part.TESTS, without=("on_dropout",), instead=METHODS)  # files do not vanish
 def discovery(
-    files: Annotated[list[Path], typer.Argument(help="One .csv or .parquet file per site, or one study file (.toml).", show_default=False)],
+    files: SiteFiles,
     reading: Read,
     settings: Given,
-    knowledge: Annotated[
-        Path | None, typer.Option(help="What is known before the data: tiers, exogenous, required, … (a TOML file).")
-    ] = None,
-    kind: Annotated[
-        list[str] | None, typer.Option(help="Declare a kind: NAME=continuous|binary|ordinal|multinomial|count. Repeatable.")
-    ] = None,
-    levels: Annotated[list[str] | None, typer.Option(help="Declare levels in order: NAME=low,middle,high. Repeatable.")] = None,
-    harmonise: Annotated[
-        list[str] | None, typer.Option(help="What is done with a site's table first: SITE=site.toml, or one file for all. Repeatable.")
-    ] = None,
+    knowledge: KnowledgeFile = None,
+    kind: DeclaredKinds = None,
+    levels: DeclaredLevels = None,
+    harmonise: Plans = None,
     effect: Annotated[
         list[str] | None, typer.Option(help='Estimate an effect over the graphs found: "X -> Y", or "* -> Y" for all on Y. Repeatable.')
     ] = None,
@@ -47,8 +42,8 @@ def discovery(
         Path | None,
         typer.Option(help="Write the report (HTML), drawings (SVG), the result (JSON) and the CI table (CSV) into this folder."),
     ] = None,
-    ledger: Annotated[Path | None, typer.Option(help="Write what left each site, as JSON Lines, to this file.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+    ledger: LedgerFile = None,
+    as_json: AsJson = False,
 ) -> None:
     """Find every PAG over all variables that agrees with the CI decisions at each site.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,6 +10,7 @@ from consilience.cli.options import Given, takes_settings
 from consilience.cli.reading_options import Read, takes_reading
 from consilience.cli.searching import watched
 from consilience.cli.show import ended_early, show_effects
+from consilience.cli.site_options import AsJson, DeclaredKinds, DeclaredLevels, KnowledgeFile, LedgerFile, Plans, SiteFiles
 from consilience.cli.sites import METHODS, choose, clients_of, make_test, say_findings, write_ledgers
 from consilience.cli.terminal import Terminal, say_json
 from consilience.iod import Knowledge, discover
@@ -26,21 +26,15 @@ __all__ = ["effect"]
 def effect(
     x: Annotated[str, typer.Argument(help="The variable that is set; * for every variable.")],
     y: Annotated[str, typer.Argument(help="The variable that is looked at; * for every variable.")],
-    files: Annotated[list[Path], typer.Argument(help="One .csv or .parquet file per site, or one study file (.toml).", show_default=False)],
+    files: SiteFiles,
     reading: Read,
     settings: Given,
-    knowledge: Annotated[
-        Path | None, typer.Option(help="What is known before the data: tiers, exogenous, required, … (a TOML file).")
-    ] = None,
-    kind: Annotated[
-        list[str] | None, typer.Option(help="Declare a kind: NAME=continuous|binary|ordinal|multinomial|count. Repeatable.")
-    ] = None,
-    levels: Annotated[list[str] | None, typer.Option(help="Declare levels in order: NAME=low,middle,high. Repeatable.")] = None,
-    harmonise: Annotated[
-        list[str] | None, typer.Option(help="What is done with a site's table first: SITE=site.toml, or one file for all. Repeatable.")
-    ] = None,
-    ledger: Annotated[Path | None, typer.Option(help="Write what left each site, as JSON Lines, to this file.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+    knowledge: KnowledgeFile = None,
+    kind: DeclaredKinds = None,
+    levels: DeclaredLevels = None,
+    harmonise: Plans = None,
+    ledger: LedgerFile = None,
+    as_json: AsJson = False,
 ) -> None:
     """Find the graphs that agree with every site, and tell the total effect of X on Y where they identify it.
 

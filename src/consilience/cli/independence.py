@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -13,6 +12,7 @@ from consilience.citest import CIResult
 from consilience.cli.options import Given, takes_settings
 from consilience.cli.reading_options import Read, split_names, takes_reading
 from consilience.cli.show import changes_table, kinds_table, result_table, show_diagnostics, show_strength
+from consilience.cli.site_options import AsJson, DeclaredKinds, DeclaredLevels, LedgerFile, Plans, SiteFiles
 from consilience.cli.sites import METHODS, choose, clients_of, make_test, say_findings, write_ledgers
 from consilience.cli.terminal import Terminal, say_json
 from consilience.settings import Part
@@ -25,21 +25,17 @@ __all__ = ["independence"]
 def independence(
     x: Annotated[str, typer.Argument(help="One variable.")],
     y: Annotated[str, typer.Argument(help="The other.")],
-    files: Annotated[list[Path], typer.Argument(help="One .csv or .parquet file per site, or one study file (.toml).", show_default=False)],
+    files: SiteFiles,
     reading: Read,
     settings: Given,
     given: Annotated[
         list[str] | None, typer.Option(help="Conditioning variables, separated by commas. Repeatable.", show_default=False)
     ] = None,
-    kind: Annotated[
-        list[str] | None, typer.Option(help="Declare a kind: NAME=continuous|binary|ordinal|multinomial|count. Repeatable.")
-    ] = None,
-    levels: Annotated[list[str] | None, typer.Option(help="Declare levels in order: NAME=low,middle,high. Repeatable.")] = None,
-    harmonise: Annotated[
-        list[str] | None, typer.Option(help="What is done with a site's table first: SITE=site.toml, or one file for all. Repeatable.")
-    ] = None,
-    ledger: Annotated[Path | None, typer.Option(help="Write what left each site, as JSON Lines, to this file.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+    kind: DeclaredKinds = None,
+    levels: DeclaredLevels = None,
+    harmonise: Plans = None,
+    ledger: LedgerFile = None,
+    as_json: AsJson = False,
 ) -> None:
     """Test whether X is independent of Y given others, across the files of several sites.
 

@@ -74,7 +74,7 @@ def test_it_listens_on_this_machine_only_and_ends_without_a_word(tmp_path: Path)
         assert {line.split()[1] for line in listening if line.split()[1].endswith(f":{port:04X}") and line.split()[3] == "0A"} <= {
             f"0100007F:{port:04X}"
         }
-        with httpx.Client(trust_env=False, base_url=link.partition("/launch")[0]) as client:
+        with httpx.Client(trust_env=False, base_url=link.partition("/launch")[0], timeout=60) as client:
             assert client.get(link).status_code == 200
             assert client.get("/").status_code == 200
         os.kill(process.pid, signal.SIGINT)

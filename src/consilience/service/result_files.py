@@ -9,7 +9,6 @@ from html import escape
 from typing import Any
 
 import polars as pl
-from polars import selectors
 
 from consilience.citest.rounding import PUBLISHED_DIGITS, significant
 from consilience.graph.drawing.svg import Positions
@@ -97,7 +96,7 @@ def published(tests: pl.DataFrame) -> pl.DataFrame:
     # not polars' round_sig_figs: 4.60859e-45 becomes 4.6085899999999994e-45 there, and what was decided by must be what is published
     return tests.with_columns(
         pl.Series(column.name, [None if value is None else significant(value, PUBLISHED_DIGITS) for value in column], dtype=column.dtype)
-        for column in tests.select(selectors.float())
+        for column in tests.select(pl.selectors.float())
     )
 
 

@@ -68,7 +68,7 @@ def patients(seed: int, rows: int = 120) -> pl.DataFrame:
             "patient_name": names,
             "case_no": [f"K{seed}-{7919 * i % 100003:06d}" for i in range(rows)],
             "born": [f"19{30 + i % 60}-0{1 + i % 9}-1{i % 9}" for i in range(rows)],
-            "remark": [f"seen with {name}, who asked for {i} copies" for i, name in enumerate(names)],
+            "remark": [f"seen with {name}, who asked for {i} transcripts" for i, name in enumerate(names)],
             "age": age,
             "marker": (age / 10 + rng.normal(size=rows)).round(2),
             "sex": rng.choice(["female", "male"], rows),
@@ -99,6 +99,6 @@ def test_what_a_server_is_given_by_real_agents_has_no_name_in_it(folder: Path, a
     for said in (b"marker", b"female", b"sex"):  # variables and their levels are sent, and would be seen
         assert said in given
     assert len(given) > 5_000
-    for secret in (*FIRST, *LAST, "K1-", "K2-", "seen with", "-01-1", "copies"):
+    for secret in (*FIRST, *LAST, "K1-", "K2-", "seen with", "-01-1", "transcripts"):
         assert secret.encode() not in given, secret
         assert secret.encode() not in kept, secret

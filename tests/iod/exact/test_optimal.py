@@ -44,7 +44,7 @@ def test_the_cheapest_classes_and_what_was_overruled(n: int, cases: int, graded:
 @pytest.mark.slow
 def test_many_tests_are_not_weighed_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where there are too many tests, the decisions of local graphs are weighed instead, and the tests without conditioning."""
-    monkeypatch.setattr(import_module("consilience.iod.discover"), "MOST_TESTS", 0)
+    monkeypatch.setattr(import_module("consilience.iod.weighing"), "MOST_TESTS", 0)
     world = WORLDS[4]
     for seed in range(30):
         rng = np.random.default_rng([5, seed])

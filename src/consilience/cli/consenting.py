@@ -31,15 +31,9 @@ def policy_of(settings: AgentConfig) -> Policy | None:
 
 def decider(settings: AgentConfig) -> Decide | None:
     """Who agrees without being asked, as far as anybody does."""
-    from consilience.service.agent.asking import by_digest, by_policy  # noqa: PLC0415
-    from consilience.service.agent.policy import NO_POLICY  # noqa: PLC0415
+    from consilience.service.agent.asking import unattended  # noqa: PLC0415
 
-    found = policy_of(settings)
-    if settings.consent:
-        return by_digest(settings.consent, found, allow_subtraction=settings.allow_subtraction)
-    if settings.yes and found is None:
-        raise ConfigurationError(NO_POLICY)
-    return by_policy(found) if settings.yes and found is not None else None
+    return unattended(settings)
 
 
 def show_words(console: Terminal, lines: list[str], warnings: list[str]) -> None:

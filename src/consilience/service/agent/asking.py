@@ -7,11 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from consilience.service.agent.earlier.subtracting import Subtraction
-from consilience.service.agent.policy import Policy, violations
+from consilience.service.agent.policy import NO_POLICY, Policy, read_policy, violations
+from consilience.service.config import AgentConfig
 from consilience.service.contract import Contract
 from consilience.service.errors import ConfigurationError
 
-__all__ = ["NOT_AGREED", "Asked", "Decide", "Decision", "by_digest", "by_policy", "check_digest"]
+__all__ = ["NOT_AGREED", "Asked", "Decide", "Decision", "by_digest", "by_policy", "check_digest", "unattended"]
 
 NOT_AGREED = "You have not agreed. Nothing has left this site."
 NOTHING_LEFT = "Nothing has left this site."
@@ -106,3 +107,17 @@ def by_digest(digest: str, policy: Policy | None = None, *, allow_subtraction: b
         return Decision(True, f"digest {wanted}")
 
     return decide
+
+
+def unattended(settings: AgentConfig) -> Decide | None:
+    """Who agrees without being asked, by a site's settings; None if nobody does, and a person is asked.
+
+    >>> unattended(AgentConfig()) is None, unattended(AgentConfig(consent="ab" * 32)) is None
+    (True, False)
+    """
+    found = read_policy(settings.policy) if settings.policy else None
+    if settings.consent:
+        return by_digest(settings.consent, found, allow_subtraction=settings.allow_subtraction)
+    if settings.yes and found is None:
+        raise ConfigurationError(NO_POLICY)
+    return by_policy(found) if settings.yes and found is not None else None

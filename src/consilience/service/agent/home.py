@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import IO
-from weakref import finalize
 
 import msgspec
 
@@ -16,6 +13,7 @@ from consilience.data.harmonise import Plan
 from consilience.federation.site.ledger import Ledger, LedgerLine
 from consilience.protocol.history import History, Record
 from consilience.secagg import Identity
+from consilience.service.appending import Appending
 from consilience.service.chain import Chain, link, read_chain
 from consilience.service.contract import Contract, decode_contract
 from consilience.service.errors import ChangedIdentityError, ConfigurationError, RecordsError
@@ -243,46 +241,6 @@ class StudyFolder:
         return lock_folder(self.path)
 
 
-class _Appending:
-    """A file that only grows, synced after every addition. What cannot be written as a whole is taken back, and is the last attempt.
-
-    ``torn`` says that something incomplete stands behind the first ``whole`` bytes; it is cut off before the first addition.
-    """
-
-    def __init__(self, path: Path, whole: int, *, torn: bool) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._path, self._whole, self._torn, self._broken = path, whole, torn, False
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        self.close = finalize(self, os.close, self._file)
-        """Let go of the file; whoever forgets to, does so when nobody has this any more."""
-
-    def add(self, data: bytes) -> None:
-        if self._broken:
-            raise RecordsError(f"{str(self._path)!r} could not be written before, so nothing more is answered. Start this site again.")
-        try:
-            # the torn end is cut off only now: reading a folder, say for the ledger, changes nothing in it
-            if self._torn:
-                os.ftruncate(self._file, self._whole)
-                self._torn = False
-            self._whole = os.fstat(self._file).st_size
-            while data:  # a write may be short, on a disk that is nearly full
-                data = data[os.write(self._file, data) :]
-            os.fsync(self._file)
-        except BaseException as error:  # a KeyboardInterrupt between write and sync as well
-            # Broken for good: after a failed fsync nobody knows what is on disk, and trying again may report success for pages that the
-            # kernel has dropped.
-            self._broken = True
-            with contextlib.suppress(OSError):
-                os.ftruncate(self._file, self._whole)
-                os.fsync(self._file)
-            if not isinstance(error, OSError):
-                raise
-            raise RecordsError(
-                f"{str(self._path)!r} must be on disk before anything is answered, and cannot be written: {error.strerror}. "
-                f"Nothing was sent. Make room, or whatever else it needs, and start this site again."
-            ) from None
-
-
 def _damaged(path: Path, where: str) -> RecordsError:
     return RecordsError(
         f"{str(path)!r} must be whole but for its very end; {where} is damaged. Restore the file from a backup, or leave the study: "
@@ -304,7 +262,7 @@ class DiskLedger(Ledger):
         chain = read_chain(data, str(path), None if identity is None else identity.public_bytes)
         self._entries += chain.entries
         self._path, self._identity, self._head = path, identity, chain.head
-        self._disk = _Appending(path, chain.whole, torn=chain.whole < len(data))
+        self._disk = Appending(path, chain.whole, torn=chain.whole < len(data))
 
     def keep(self, entry: LedgerLine) -> None:
         """Write one line."""
@@ -346,7 +304,7 @@ class DiskHistory(History):
                 raise _damaged(path, f"the record at byte {whole}")
             self.recall(record)
             whole = end
-        self._disk = _Appending(path, whole, torn=whole < len(data))
+        self._disk = Appending(path, whole, torn=whole < len(data))
 
     def keep(self, record: Record) -> None:
         """Write one record."""

@@ -21,21 +21,20 @@ from msgspec import Struct, structs
 
 from consilience.citest.effect import Estimate
 from consilience.citest.interface import CITest, Progress
-from consilience.citest.question import Question, all_questions
+from consilience.citest.question import Question
 from consilience.citest.result import CIResult
 from consilience.citest.rounding import PUBLISHED_DIGITS
 from consilience.errors import ConsilienceError
 from consilience.federation.errors import ClientGoneError, TooFewClientsError
 from consilience.federation.federated import FederatedTest
 from consilience.federation.transport import Heard, Journal, JournalEntry, Journalled, RemoteTransport
-from consilience.iod.answers import Answers
-from consilience.iod.discover import MOST_TESTS, ask_tests, plan_of
-from consilience.iod.stability import AskedSites, first_questions, kept_of
+from consilience.iod.discover import MOST_TESTS, ask_tests
 from consilience.protocol.framing import encode
 from consilience.protocol.handshake import Closing, Proposal
 from consilience.service.contract import Contract
 from consilience.service.errors import LifeCycleError, RunCancelledError, RunInterruptedError, TestsMissingError
 from consilience.service.memory import Housekeeping
+from consilience.service.replicating import replicated
 from consilience.service.server.awaiting import MOVES, WaitingRoom
 from consilience.service.server.hub import Hub, SocketLinks
 from consilience.service.server.metrics import Metrics
@@ -43,6 +42,7 @@ from consilience.service.server.pace import Pace
 from consilience.service.server.searching import Searching, waiting_words
 from consilience.service.settings import Batching
 from consilience.service.store import State, Store
+from consilience.service.stored_test import StoredTest
 from consilience.service.tests_done import TestsDone
 from consilience.service.withdrawal import mark_documents
 from consilience.service.worker.limits import Limits
@@ -140,59 +140,6 @@ class StoreJournal(Journal):
         """Write down what was heard in a round that came to nothing."""
         self._store.runs.hear(self._study, self._heard)
         self._heard = []
-
-
-class StoredTest(CITest):
-    """A CI test whose results are rounded as they are published, and handed to ``keep`` before anybody else sees them.
-
-    With ``ahead``, the first question brings all that the data sets could be asked (up to ``max_given`` conditions): more tests, but as
-    few rounds as one batch takes, whatever the number of levels. ``check`` is called in every round with the tests that are done of those
-    that were asked for together; it may raise to end the run. What is ``known`` is not asked again, and ``withheld`` is what was kept out
-    of it.
-    """
-
-    def __init__(
-        self,
-        inner: CITest,
-        keep: Callable[[Sequence[CIResult]], None],
-        check: Callable[[int, int], None],
-        *,
-        ahead: bool = False,
-        max_given: int | None = None,
-        known: Sequence[CIResult] = (),
-        withheld: Sequence[str] = (),
-    ) -> None:
-        self._before = tuple(withheld)
-        self.variables, self.datasets = inner.variables, inner.datasets
-        self._inner, self._keep, self._check, self._max_given = inner, keep, check, max_given
-        self._ahead = ahead
-        self._known = {Question(result.x, result.y, result.given): result for result in known}
-
-    def answer(self, questions: Sequence[Question], progress: Progress | None = None) -> list[CIResult]:
-        """Answer checked questions, in order."""
-        wanted = list(questions)
-        if self._ahead:
-            self._ahead = False  # once: what is asked later was in it, or depends on answers that nobody could foresee
-            every = (q for held in self.datasets for q in all_questions(sorted(held), self._max_given))
-            wanted = list(dict.fromkeys((*wanted, *every)))
-        new = [q for q in dict.fromkeys(wanted) if q not in self._known]
-        if new:
-            exact = self._inner.answer(new, lambda done, total: self._tick(done, total, progress))
-            # Rounded once, here: what is kept, published, drawn and decided by are the same numbers, and nobody finds a p-value in a table
-            # on the other side of alpha than the graph has it.
-            results = [result.rounded(PUBLISHED_DIGITS) for result in exact]
-            self._keep(results)  # on disk before the engine sees them, so that no graph rests on a result that a crash can lose
-            self._known |= dict(zip(new, results, strict=True))
-        return [self._known[q] for q in questions]
-
-    def withheld(self) -> tuple[str, ...]:
-        """What the study's rules kept out of its sums."""
-        return tuple(dict.fromkeys((*self._before, *self._inner.withheld())))
-
-    def _tick(self, done: int, total: int, progress: Progress | None) -> None:
-        self._check(done, total)
-        if progress is not None:
-            progress(done, total)
 
 
 class Unasked(CITest):
@@ -498,7 +445,9 @@ class Runner:
                 asking = self._begun(contract, links)
                 answers, _ = ask_tests(asking.test, settings.alpha, settings.max_given, self._stage(study, links))
                 if (settings.bootstrap or settings.leave_one_out) and not self._is_alone(contract):
-                    asking = self._replicated(contract, asking, answers, self._stage(study, links))
+                    # after the tests and in the study's journal: all of them again, if the server was gone meanwhile
+                    kept, rounds = replicated(contract, asking.federated, answers, self._stage(study, links))
+                    asking = replace(asking, replicates=kept, replicate_rounds=rounds)
             if result:
                 estimates = (*estimates, *self._estimated(contract, links, asking, more))
             elif more:
@@ -527,15 +476,6 @@ class Runner:
         self._stage(contract.study, links)("estimating effects")
         exact = asking.federated.effects(questions, lambda _done, _total: links.check())
         return [estimate.rounded(PUBLISHED_DIGITS) for estimate in exact]
-
-    def _replicated(self, contract: Contract, asking: Asking, answers: Answers, say: Callable[[str], None]) -> Asking:
-        """Ask the replicates of a study, after its tests and in its journal: all of them again, if the server was gone meanwhile."""
-        settings, source = contract.settings, AskedSites(asking.federated)
-        before, plan = source.rounds, plan_of(settings, answers.names, contract.datasets, digits=PUBLISHED_DIGITS)
-        first = first_questions(plan, answers.results)
-        found = source.replicates(plan, first, settings.bootstrap, say, leave_one_out=settings.leave_one_out)
-        kept = tuple(kept_of(name, asked) for name, asked in found)
-        return replace(asking, replicates=kept, replicate_rounds=source.rounds - before)
 
     def _begun(self, contract: Contract, links: SocketLinks) -> Asking:
         study, settings = contract.study, contract.settings

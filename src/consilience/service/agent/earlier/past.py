@@ -21,7 +21,8 @@ import msgspec
 
 from consilience.errors import ConsilienceError
 from consilience.service.agent.earlier.marks import Marks
-from consilience.service.agent.home import Home, StudyFolder, _Appending, _damaged
+from consilience.service.agent.home import Home, StudyFolder, _damaged
+from consilience.service.appending import Appending
 from consilience.service.contract import Contract
 
 __all__ = ["Answered", "Over", "Past", "TookPart"]
@@ -121,7 +122,7 @@ class Past:
         with self._alone():
             data = self._path.read_bytes() if self._path.exists() else b""
             whole = data.rfind(b"\n") + 1
-            disk = _Appending(self._path, whole, torn=whole < len(data))
+            disk = Appending(self._path, whole, torn=whole < len(data))
             try:
                 disk.add(msgspec.json.encode(line) + b"\n")
             finally:

@@ -43,6 +43,7 @@ RULES: dict[str, dict[str, Any]] = {
     "no rules": {"on_dropout": "stop", "min_cell": 1},
     "aggregate, 5 rows a level": {"isolation": "aggregate", "on_dropout": "stop", "min_cell": 5},
     "strict, 5 rows a level": STRICT,
+    "aggregate, 5 rows a level, no small cells": {"isolation": "aggregate", "on_dropout": "stop", "min_cell": 5, "cells": "refuse"},
     "no rules, 3 contributors": {"on_dropout": "stop", "min_cell": 1, "single_site": "refuse", "min_contributors": 3},
     "strict, 3 contributors": STRICT | {"min_contributors": 3},
 }

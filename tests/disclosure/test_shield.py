@@ -17,7 +17,7 @@ from consilience.disclosure.fold import MOST_GROUPS, narrow
 from consilience.disclosure.patterns import patterns_of
 from consilience.disclosure.shield import LeftOut, shield
 from consilience.disclosure.statement import Statement
-from consilience.settings.choices import Isolation
+from consilience.settings.choices import Cells, Isolation
 from consilience.settings.terms import Terms
 from tests.disclosure.sites import SCHEMA, random_site, table, values
 
@@ -101,7 +101,7 @@ def test_without_rules_nothing_changes() -> None:
     site = table({"A": [1.0, None], "B": [0, 1]})
     found = shield(site, Terms(), 1)
     assert found.table is site
-    assert found[1:] == (Statement(("A", "B"), False, 2), 0, 0, 2, LeftOut())
+    assert found[1:] == (Statement(("A", "B"), False, 2), 0, 0, 2, LeftOut(), Cells.TOLD)
 
 
 def test_a_site_without_gaps_and_rare_levels_is_as_it_was() -> None:

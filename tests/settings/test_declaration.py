@@ -242,7 +242,7 @@ DERIVED = (
 """Where users meet settings: no default may be written there at all. Elsewhere, below, an argument may be absent."""
 POLICY = "service/agent/policy.py"
 """A site's own least limits, under the names of the settings that they are held against: they have defaults of their own."""
-OF_A_SITE = {"min_cell"}
+OF_A_SITE = {"cells", "min_cell"}
 """What a site's owner says for his own table under the same name, with a default of its own."""
 
 

@@ -144,6 +144,7 @@ def run(
         harmonise=settings.harmonise or None,
         identity=_home(settings).identity(),
         min_cell=settings.min_cell,
+        cells=settings.cells,
         rare_levels=settings.rare_levels,
     )
     _say_check(client)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -10,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from consilience.data.apart import Apart
 from consilience.data.counts import check_counts
 from consilience.data.errors import ClusterError, InfiniteValueError, KindError, OutOfRangeError, UnknownLevelError
 from consilience.data.infer import first_non_number, infinite_message, labels_of
@@ -41,7 +43,8 @@ class Rows:
 class Table:
     """One site's columns, encoded over the study's schema.
 
-    ``site`` names the variable that says which site a row is of, where rows of several are in one table.
+    ``site`` names the variable that says which site a row is of, where rows of several are in one table. ``apart`` are variables that it
+    does not show together, if there are any (:meth:`keeping`).
 
     >>> from consilience.data.schema import Schema
     >>> schema = Schema({"A": "continuous", "E": ("multinomial", ["p", "q", "r"])})
@@ -58,6 +61,7 @@ class Table:
         self.codes: dict[str, Codes] = {}
         self._missing: dict[str, NDArray[np.bool_]] = {}
         self._rows: dict[frozenset[str], Rows] = {}
+        self.apart: Apart | None = None
         for name, variable in schema.items():
             if name not in frame.columns:
                 continue
@@ -72,8 +76,11 @@ class Table:
         self.names = frozenset(self.numbers) | frozenset(self.codes)
 
     def holds(self, variables: Iterable[str]) -> bool:
-        """True if every one of ``variables`` is measured here."""
-        return self.names.issuperset(variables)
+        """True if every one of ``variables`` is measured here, and they are not kept apart."""
+        if self.apart is None:
+            return self.names.issuperset(variables)
+        wanted = frozenset(variables)
+        return self.names >= wanted and not self.apart.parts(wanted)
 
     def complete(self, variables: Iterable[str]) -> Rows:
         """The rows that have a value for every one of ``variables`` (all of which must be held)."""
@@ -104,7 +111,7 @@ class Table:
         ['A']
         """
         made = object.__new__(Table)
-        made.schema, made.site = self.schema, self.site
+        made.schema, made.site, made.apart = self.schema, self.site, self.apart
         made.cluster = self.cluster if self.cluster is None or rows is None else self.cluster[rows]
         made.n_rows = self.n_rows if rows is None else len(rows)
         made.numbers, made.codes, made._missing, made._rows = {}, {}, {}, {}
@@ -124,6 +131,18 @@ class Table:
             else:
                 made.numbers[name] = _without(self.numbers[name], rows, mask, np.nan)
         made.names = frozenset(made.numbers) | frozenset(made.codes)
+        return made
+
+    def keeping(self, apart: Apart | None) -> Table:
+        """The same table, some of whose variables are not shown together: it does not hold sets that have them.
+
+        >>> schema = Schema({"B": "binary", "C": "binary"})
+        >>> table = Table(pl.DataFrame({"B": [0, 1], "C": [1, 0]}), schema, "muenster")
+        >>> table.keeping(Apart(frozenset({frozenset("BC")}), frozenset("BC"))).holds(["B", "C"]), table.holds(["B", "C"])
+        (False, True)
+        """
+        made = copy(self)
+        made.apart = apart
         return made
 
     def repeated(self, times: NDArray[np.intp]) -> Table:

@@ -5,6 +5,7 @@ module          what it holds
 ==============  ===========================================================================================
 ``patterns``    rows of a table that lack the same values
 ``fold``        groups of rows, folded until each may be summed over by itself
+``cells``       levels of several variables together: which sets of variables a site keeps apart
 ``shield``      what of a site's table takes part, decided from that table alone
 ``statement``   what a site says of itself to everybody
 ``isolation``   which sums are about many sites only, however they are added and subtracted

@@ -2,6 +2,7 @@
 
 - A site with fewer than ``min_rows`` rows sits out: it contributes zeros to everything.
 - Whoever contributes to a variable set is known from the statements.
+- A site that states that it keeps variables apart (:mod:`consilience.disclosure.cells`) contributes to no set that has them.
 - With ``isolation="strict"`` some sets are not summed over, so that nothing that can be worked out by adding and subtracting sums is about
   fewer than ``min_contributors`` sites (:mod:`consilience.disclosure.isolation`). A site with gaps sits out there: which of its rows are in
   a sum would depend on the set, and subtracting would tell about them alone.
@@ -23,9 +24,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
+from consilience.data.apart import Apart
 from consilience.data.schema import Schema
 from consilience.data.table import Table
 from consilience.disclosure.isolation import Space
@@ -33,11 +36,14 @@ from consilience.disclosure.shield import Shielded
 from consilience.disclosure.statement import Statement
 from consilience.settings.choices import Isolation, Method, SiteEffects
 from consilience.settings.terms import Terms
+from consilience.wording import counted
 
 __all__ = ["ALONE", "MOST_SETS", "Census", "apply"]
 
 MOST_SETS = 1000
 """Sets of sites that are candidates with strict: those of single variables, then of pairs, and so on."""
+MOST_TRIED = 20_000
+"""Sets of variables that are gone through for them, where sites keep variables apart."""
 
 ALONE: frozenset[str] = frozenset({Method.RESIDUAL, Method.AUTO, SiteEffects.NONE, SiteEffects.RANDOM})
 """Methods and site effects with which something is summed over single variables: where they lie, or between which values."""
@@ -68,7 +74,8 @@ class Census:
         self._alone = terms.method in ALONE or terms.effects in ALONE
         self._refusals = dict[frozenset[str], str]()  # each is asked for with every request
         self._reasons = dict[Vector, str]()
-        self._holds = {site: frozenset(said.variables) for site, said in self.statements.items() if not self.sits_out(site)}
+        self._holds = {site: _Held.of(said, schema) for site, said in self.statements.items() if not self.sits_out(site)}
+        self._contributors = dict[frozenset[str], frozenset[bytes]]()
 
     def without(self, site: bytes) -> Census:
         """The census of the same study where a site is left out.
@@ -86,21 +93,54 @@ class Census:
         return self.terms.shielded and (said.rows < self.terms.min_rows or not said.variables or (self.strict and not said.whole))
 
     def contributors(self, variables: Iterable[str]) -> frozenset[bytes]:
-        """The sites that have values for all of ``variables``, and do not sit out."""
+        """The sites that have values for all of ``variables``, do not keep them apart, and do not sit out."""
         wanted = frozenset(variables)
-        return frozenset(site for site, held in self._holds.items() if held >= wanted)
+        if wanted not in self._contributors:
+            self._contributors[wanted] = frozenset(site for site, held in self._holds.items() if held.has(wanted))
+        return self._contributors[wanted]
+
+    def keeping_apart(self, variables: Iterable[str]) -> frozenset[bytes]:
+        """The sites that would contribute to a set if they did not keep some of its variables apart.
+
+        >>> said = {b"1": Statement(("B", "C"), True, 10, ((0, 1),)), b"2": Statement(("B", "C"), True, 10)}
+        >>> census = Census(said, Terms(min_cell=5), Schema({"B": "binary", "C": "binary"}))
+        >>> census.keeping_apart("BC"), census.contributors("BC"), census.keeping_apart("B")
+        (frozenset({b'1'}), frozenset({b'2'}), frozenset())
+        """
+        wanted = frozenset(variables)
+        return frozenset(site for site, held in self._holds.items() if held.variables >= wanted) - self.contributors(wanted)
 
     def refusal(self, variables: Iterable[str]) -> str:
         """Why no sum over this set is made, not even of counts, or the empty string."""
-        if not self.strict:
+        if not self.strict and not self._some_apart:
             return ""
         wanted = frozenset(variables)
+        if wanted not in self._refusals and (few := self.too_few_left(wanted)):
+            self._refusals[wanted] = few
+        if wanted not in self._refusals and not self.strict:
+            self._refusals[wanted] = ""
         if wanted not in self._refusals:
             vector = self._vector(wanted)
             if vector not in self._reasons:  # many sets of variables are of the same sites
                 self._reasons[vector] = self._refusal(vector)
             self._refusals[wanted] = self._reasons[vector]
         return self._refusals[wanted]
+
+    def too_few_left(self, variables: Iterable[str]) -> str:
+        """Why too few sites contribute to a set, if it is because some keep its variables apart; the empty string else."""
+        wanted = frozenset(variables)
+        left, apart, limits = len(self.contributors(wanted)), len(self.keeping_apart(wanted)), self.terms.disclosure
+        if not apart or left >= limits.min_contributors or limits.alone(left):
+            return ""
+        keep = "one site that has the variables keeps" if apart == 1 else f"{apart} sites that have the variables keep"
+        return (
+            f"{keep} them apart, since few rows have given levels of them together; that leaves {counted(left, 'site')}, and the study "
+            f"asks for at least {limits.min_contributors}"
+        )
+
+    @cached_property
+    def _some_apart(self) -> bool:
+        return any(held.apart is not None for held in self._holds.values())
 
     def _refusal(self, vector: Vector) -> str:
         if vector in self._space:
@@ -125,16 +165,16 @@ class Census:
         return [pair, *((name,) for name in pair)] if self._alone else [pair]
 
     @cached_property
-    def _types(self) -> dict[frozenset[str], int]:
-        """Sets of variables that sites have, and how many sites have each."""
-        found = dict[frozenset[str], int]()
-        for held in sorted(self._holds.values(), key=sorted):
+    def _types(self) -> dict[_Held, int]:
+        """Sets of variables that sites have, with those that they keep apart, and how many sites have each."""
+        found = dict[_Held, int]()
+        for held in sorted(self._holds.values(), key=_Held.order):
             found[held] = found.get(held, 0) + 1
         return found
 
     def _vector(self, variables: Iterable[str]) -> Vector:
         wanted = frozenset(variables)
-        return tuple(int(held >= wanted) for held in self._types)
+        return tuple(int(held.has(wanted)) for held in self._types)
 
     def _weight(self, vector: Vector) -> list[int]:
         return [weight for there, weight in zip(vector, self._types.values(), strict=True) if there]
@@ -160,6 +200,8 @@ class Census:
 
     def _candidates(self) -> dict[Vector, int]:
         """The sets of sites that have some variables in common and are enough of them, each with how many variables that are."""
+        if self._some_apart:
+            return self._candidates_apart()
         single = {self._vector((name,)) for name in self.schema}
         found, last = dict[Vector, int](), sorted(single)
         while last and len(found) < MOST_SETS:
@@ -167,10 +209,43 @@ class Census:
             for vector in last:
                 if vector not in found and sum(self._weight(vector)) >= self.least and len(found) < MOST_SETS:
                     common = [held for held, there in zip(self._types, vector, strict=True) if there]
-                    found[vector] = len(frozenset.intersection(*common))
+                    found[vector] = len(frozenset.intersection(*(held.variables for held in common)))
                     new.update(tuple(a & b for a, b in zip(vector, other, strict=True)) for other in single)
             last = sorted(new - found.keys())
         return found
+
+    def _candidates_apart(self) -> dict[Vector, int]:
+        """The same where sites keep variables apart: who contributes to a set does not follow from who contributes to its variables."""
+        found, tried = dict[Vector, int](), 0
+        for size in range(1, len(self.schema) + 1):
+            for names in combinations(self.schema, size):
+                vector = self._vector(names)
+                tried += 1
+                if sum(self._weight(vector)) >= self.least:
+                    found[vector] = size
+                if len(found) >= MOST_SETS or tried >= MOST_TRIED:
+                    return found
+        return found
+
+
+class _Held(NamedTuple):
+    """What a site contributes: its variables, and those of them that it keeps apart."""
+
+    variables: frozenset[str]
+    apart: Apart | None
+
+    @classmethod
+    def of(cls, said: Statement, schema: Schema) -> _Held:
+        return cls(frozenset(said.variables), said.kept_apart(schema))
+
+    def has(self, wanted: frozenset[str]) -> bool:
+        """True if the site contributes to a set."""
+        return self.variables >= wanted and not (self.apart is not None and self.apart.parts(wanted))
+
+    def order(self) -> tuple[list[str], list[list[str]], int]:
+        """By which they are sorted, the same everywhere."""
+        apart = self.apart
+        return sorted(self.variables), [] if apart is None else sorted(map(sorted, apart.sets)), 0 if apart is None else apart.most
 
 
 def apply(shielded: Shielded, census: Census, site: bytes) -> Table:

@@ -62,6 +62,9 @@ class _Set(NamedTuple):
 class Draws:
     """The draws of one site in one study. ``limits`` are those of its rules on disclosure, None where there are none.
 
+    ``fixed``: no row is drawn, and all copies are the same. So it is where a site tells of no small cells of several levels together
+    (:mod:`consilience.disclosure.cells`): the bounds on copies here are on levels of one variable, and cells have fewer rows.
+
     >>> import polars as pl
     >>> from consilience.data.schema import Schema
     >>> table = Table(pl.DataFrame({"A": [float(i) for i in range(8)]}), Schema({"A": "continuous"}), "muenster")
@@ -70,8 +73,8 @@ class Draws:
     (array([2, 1, 0, 2, 1, 0, 0, 0]), array([1, 0, 2, 0, 0, 0, 1, 0]))
     """
 
-    def __init__(self, table: Table, secret: bytes, limits: Limits | None = None) -> None:
-        self.table, self.limits, self._secret = table, limits, secret
+    def __init__(self, table: Table, secret: bytes, limits: Limits | None = None, *, fixed: bool = False) -> None:
+        self.table, self.limits, self.fixed, self._secret = table, limits, fixed, secret
 
     @cached_property
     def _units(self) -> Codes:
@@ -110,6 +113,8 @@ class Draws:
         50
         """
         drawn = np.ones(self.table.n_rows, dtype=np.bool_)
+        if self.fixed:
+            return ~drawn
         if self.limits is None:
             return drawn
         units, n = self._units, self.table.n_rows

@@ -18,8 +18,11 @@ nothing to believe, and at a site without gaps it costs fewer than ``min_cell`` 
 that are worth most, and the rows that have all of them. Variables that have one value in all these rows are not contributed: centred, they
 are zero, and a sum over two sites of which one adds zero is the other's. (Which hospital treats women only is no secret.)
 
-*What is not hidden.* Several levels together: the cross-products of a group hold how many of its rows have level a of one variable and
-level b of another, and that can be a small number. A rule by pairs of levels would make the pair dependent, and is not made. Numbers: a sum
+*Several levels together.* The cross-products of a group hold how many of its rows have level a of one variable and level b of another, and
+that can be a small number. Leaving out rows by pairs of levels would make the pair dependent, and is not done. With ``cells="refuse"`` a
+site stays out of sums over such variables (:mod:`consilience.disclosure.cells`); with ``"told"`` its owner reads of it before consent.
+
+*What is not hidden.* Numbers: a sum
 over many rows of which one is far off is mostly that one, and a number that is zero but for few rows counts them. Other studies: with other
 variables, other limits or newer data a site leaves out other rows, and sums over the same variables in two studies may differ by few rows.
 """
@@ -34,10 +37,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilience.data.table import Table
+from consilience.disclosure.cells import apart_of
 from consilience.disclosure.fold import Limits, RareLevel, fold, narrow, worth
 from consilience.disclosure.patterns import Patterns, columns_of, patterns_of
-from consilience.disclosure.statement import Statement
-from consilience.settings.choices import Isolation
+from consilience.disclosure.statement import Statement, stated_apart
+from consilience.settings.choices import Cells, Isolation
+from consilience.settings.declaration import DEFAULTS
 from consilience.settings.terms import Terms
 
 __all__ = ["LeftOut", "Shielded", "shield"]
@@ -62,7 +67,8 @@ class LeftOut(NamedTuple):
 class Shielded(NamedTuple):
     """What of a table takes part, what the site says of it to everybody, and, for its owner, what is left out and why.
 
-    ``rows_before`` and ``rows_left_out`` are of rows that have a value of any variable of the study.
+    ``rows_before`` and ``rows_left_out`` are of rows that have a value of any variable of the study. ``cells`` is the rule on levels of
+    several variables together that it was made by.
     """
 
     table: Table
@@ -71,6 +77,7 @@ class Shielded(NamedTuple):
     values_left_out: int
     rows_before: int
     left_out: LeftOut = LeftOut()
+    cells: Cells = DEFAULTS.cells
 
     def digest(self) -> bytes:
         """Of the rows that take part, in whatever order they stand. For the site's own memory: it tells whether they have changed since a
@@ -95,8 +102,9 @@ class Shielded(NamedTuple):
         return found.digest()
 
 
-def shield(table: Table, terms: Terms, min_cell: int) -> Shielded:
-    """What of ``table`` takes part under ``terms``, with levels of at least ``min_cell`` rows.
+def shield(table: Table, terms: Terms, min_cell: int, cells: Cells = DEFAULTS.cells) -> Shielded:
+    """What of ``table`` takes part under ``terms``, with levels of at least ``min_cell`` rows. ``cells`` is the site's own rule on several
+    levels together, where it is more than the study's.
 
     >>> import polars as pl
     >>> from consilience.data.schema import Schema
@@ -104,10 +112,23 @@ def shield(table: Table, terms: Terms, min_cell: int) -> Shielded:
     >>> table = Table(pl.DataFrame({"A": [0.5] * 32, "E": ["p"] * 15 + ["q"] * 15 + ["r"] * 2}), schema, "muenster")
     >>> found = shield(table, Terms(min_cell=5), 5)
     >>> found.table.n_rows, found.rows_left_out, found.statement
-    (30, 2, Statement(variables=('A', 'E'), whole=True, rows=10))
+    (30, 2, Statement(variables=('A', 'E'), whole=True, rows=10, apart=(), most=0))
     >>> shield(table, Terms(), 1).table is table
     True
     """
+    found = _without_rare_levels(table, terms, min_cell)
+    if Cells.REFUSE not in (terms.cells, cells):
+        return found
+    apart = apart_of(found.table, min_cell)
+    sets, most = stated_apart(apart, table.schema)
+    return found._replace(
+        table=found.table if apart is None else found.table.keeping(apart),
+        statement=msgspec.structs.replace(found.statement, apart=sets, most=most),
+        cells=Cells.REFUSE,
+    )
+
+
+def _without_rare_levels(table: Table, terms: Terms, min_cell: int) -> Shielded:
     before, strict = patterns_of(table), terms.isolation is Isolation.STRICT
     rows = _rows(before)
     if min_cell == 1 and not strict:

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from consilience.data.table import Table
+from consilience.disclosure.cells import TIMES
 from consilience.disclosure.census import Census
 from consilience.disclosure.fold import Limits
 from consilience.disclosure.patterns import columns_of, patterns_of
 from consilience.disclosure.resampling import LEAST, Draws
 from consilience.disclosure.shield import Shielded
 from consilience.disclosure.statement import Statement
-from consilience.settings.choices import Dropout, Isolation, Method, SingleSite
+from consilience.settings.choices import Cells, Dropout, Isolation, Method, SingleSite
 from consilience.settings.effects import effect_text
 from consilience.settings.terms import Terms
 from consilience.wording import counted
@@ -133,6 +134,7 @@ def _aggregate(terms: Terms) -> list[str]:
         f"every site takes part with groups of at least {rows} that have values of the same variables; rows of smaller groups lose "
         f"values until they are like others, or are left out; a site with fewer rows sits out (min_rows)",
         _cells(terms),
+        *_joint_cells(terms),
         f"by subtracting sums over different variables, sums over at least {rows} of one site alone may be worked out; every site sees "
         f"before it agrees which they are for it (isolation='aggregate')",
     ]
@@ -144,6 +146,7 @@ def _strict(terms: Terms) -> list[str]:
         f"every site takes part with rows that have values of all variables that it contributes, at least "
         f"{max(terms.min_rows, terms.min_cell)} of them, or sits out (min_rows); it does not contribute what is the same in all of them",
         _cells(terms),
+        *_joint_cells(terms),
         f"whatever can be worked out by adding and subtracting sums is about at least {least} sites together; tests, and counts of rows, "
         f"that would tell about fewer are refused (isolation='strict')",
         "a site that passes on its own numbers takes its part away: then what is left is about so many sites fewer",
@@ -159,12 +162,30 @@ def _cells(terms: Terms) -> str:
     )
 
 
+def _joint_cells(terms: Terms) -> list[str]:
+    """What holds for rows with given levels of several variables together, where there is a rule on them."""
+    if terms.cells is not Cells.REFUSE:
+        return []
+    return [
+        f"no site tells of 1 to {terms.min_cell - 1} of its rows that have given levels of two or more variables together: it stays out of "
+        f"sums over variables that such rows have, or should have if two of the variables were independent, and states to all which "
+        f"variables these are (cells='refuse')"
+    ]
+
+
 def _rest(terms: Terms) -> list[str]:
     """What no rule covers."""
     strict = terms.isolation is Isolation.STRICT
-    lines = [
+    joint = (
         "not covered: counts of rows by the levels of two or more variables together, which may be small"
-        + (", over all sites of a sum" * strict),
+        + (", over all sites of a sum" * strict)
+        + "; a site may stay out of such sums for itself (cells='told')"
+        if terms.cells is Cells.TOLD
+        else "not covered: small counts of rows by the levels of several variables that all tables of fewer of these variables leave no "
+        "other choice for"
+    )
+    lines = [
+        joint,
         "not covered: numbers that are the same in nearly all rows, or far from all others in a few: sums over many rows tell of these few",
         "not covered: other studies of the same rows, which may leave out others and differ from this one by few rows; a site's home "
         "remembers its own studies, and names it before consent",
@@ -183,15 +204,15 @@ def _rest(terms: Terms) -> list[str]:
 
 def _models(terms: Terms) -> list[str]:
     """What sums of fitted models may tell."""
-    alone = (
+    alone = [
         "not covered: a row that is alone in having its levels of two variables; models that have both, and a number, tell of that row's "
         "number"
-    )
+    ] * (terms.cells is Cells.TOLD)
     if terms.min_cell == 1:
         return [
             "not covered: where a level is a function of a number, such as an age group and age, fitted models become steps, and tell of "
             "the few rows next to them; a server that does not follow the protocol can ask for steep models of its choice (min_cell=1)",
-            alone,
+            *alone,
         ]
     return [
         f"where a level is a function of a number, such as an age group and age, fitted models become steps, and would tell of the few "
@@ -199,7 +220,7 @@ def _models(terms: Terms) -> list[str]:
         f"model is left out (min_cell={terms.min_cell}; of a level that fewer than {3 * terms.min_cell} rows have, a third is enough)",
         f"not covered: a server that does not follow the protocol can ask for models at many points of its choice; each sum is about "
         f"{terms.min_cell} rows or more, but all of them together may tell of single ones",
-        alone,
+        *alone,
     ]
 
 
@@ -241,23 +262,24 @@ def site_lines(shielded: Shielded, terms: Terms, min_cell: int) -> list[str]:
     if ruled and not shielded.table.names:
         about = ["nothing about this site's rows can be worked out: what the rules leave of them is too little to take part"]
     elif terms.isolation is Isolation.STRICT:
-        about = _about_strict(shielded.table, terms)
+        about = [*_about_strict(shielded.table, terms), *_about_apart(shielded, min_cell)]
     elif not ruled:
         return [
             "sums over any of this site's rows may be worked out, down to a single row, where sums over different variables differ by it "
             "(min_cell=1)",
-            *_drawn(shielded.table, terms, min_cell),
+            *_drawn(shielded, terms, min_cell),
         ]
     else:
-        about = _about(shielded.table, terms, min_cell)
-    return [*about, *_drawn(shielded.table, terms, min_cell), *_left_out(shielded, min_cell), *told]
+        about = _about(shielded, terms, min_cell)
+    return [*about, *_drawn(shielded, terms, min_cell), *_left_out(shielded, min_cell), *told]
 
 
-def _drawn(table: Table, terms: Terms, min_cell: int) -> list[str]:
+def _drawn(shielded: Shielded, terms: Terms, min_cell: int) -> list[str]:
     """What of a site's rows is drawn, and what leaving it out tells."""
-    lines = []
+    lines, table = [], shielded.table
     if terms.bootstrap and table.names:
-        draws = Draws(table, b"", Limits(max(terms.min_rows, min_cell), min_cell) if terms.shielded else None)
+        limits = Limits(max(terms.min_rows, min_cell), min_cell) if terms.shielded else None
+        draws = Draws(table, b"", limits, fixed=shielded.cells is Cells.REFUSE)
         drawn = int(draws.drawn.sum())
         copies = (
             f"{min(terms.bootstrap, draws.distinct or terms.bootstrap)} different copies are made" if drawn else "all copies are the same"
@@ -282,7 +304,8 @@ def _about_strict(table: Table, terms: Terms) -> list[str]:
     ]
 
 
-def _about(table: Table, terms: Terms, min_cell: int) -> list[str]:
+def _about(shielded: Shielded, terms: Terms, min_cell: int) -> list[str]:
+    table = shielded.table
     groups = _groups(table)
     if len(groups) == 1:
         (names, rows), *_ = groups
@@ -303,13 +326,40 @@ def _about(table: Table, terms: Terms, min_cell: int) -> list[str]:
         ]
     if terms.on_dropout is Dropout.RESTART:
         lines.append("if this site is gone during a run, sums are made again without it, and the difference is this site's part of them")
-    if any(len([name for name in names if name in table.codes]) > 1 for names, _ in groups):
+    lines += _about_apart(shielded, min_cell)
+    if shielded.cells is Cells.TOLD and any(len([name for name in names if name in table.codes]) > 1 for names, _ in groups):
         lines.append(
             f"of these rows, how many have given levels of two or more variables together may be worked out too, also if they are fewer "
             f"than {min_cell}"
         )
     least = max(terms.min_rows, min_cell)
     return [*lines, f"no part of this site's rows with fewer than {least} rows can be told apart by adding and subtracting sums"]
+
+
+def _about_apart(shielded: Shielded, min_cell: int) -> list[str]:
+    """What a site stays out of, so that few rows with given levels of several variables are not told of."""
+    if shielded.cells is not Cells.REFUSE:
+        return []
+    apart = shielded.table.apart
+    if apart is None:
+        return [
+            f"this site has no cell of 1 to {min_cell - 1} rows with given levels of several variables together, nor should it have one"
+        ]
+    sets = sorted((sorted(one) for one in apart.sets), key=lambda one: (len(one), one))
+    named = [f"this site stays out of all sums over {_together(one)}" for one in sets[:MOST_LINES]]
+    if len(sets) > MOST_LINES:
+        named.append(f"… and out of those over {counted(len(sets) - MOST_LINES, 'other set')} of variables")
+    if apart.most:
+        named.append(f"this site stays out of all sums over more than {apart.most} discrete variables")
+    return [
+        f"how many of its rows have given levels of several variables together is not told where they are 1 to {min_cell - 1}, or should "
+        f"be fewer than {TIMES * min_cell} if two of the variables were independent:",
+        *named,
+    ]
+
+
+def _together(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]} together"
 
 
 def _groups(table: Table) -> list[tuple[tuple[str, ...], int]]:
@@ -361,7 +411,14 @@ def in_words(said: Statement, terms: Terms) -> str:
     if said.rows < terms.min_rows or not said.variables:
         return f"that this site sits out, since it has fewer than {terms.min_rows} rows to contribute"
     gaps = "that no value of these is missing" if said.whole else "that some values of these are missing"
-    return f"that this site contributes {', '.join(said.variables)}, {gaps}, and that it has at least {counted(terms.min_rows, 'row')}"
+    apart = ""
+    if said.apart or said.most:
+        sets = f"{counted(len(said.apart), 'set')} of them" if said.apart else "many of them"
+        apart = f", that few rows have given levels together of {sets}, which are named,"
+    return (
+        f"that this site contributes {', '.join(said.variables)}, {gaps}{apart}{'' if apart else ','} and that it has at least "
+        f"{counted(terms.min_rows, 'row')}"
+    )
 
 
 def result_lines(census: Census, names: Mapping[bytes, str], refused: Sequence[tuple[str, ...]] = ()) -> list[str]:
@@ -390,15 +447,40 @@ def result_lines(census: Census, names: Mapping[bytes, str], refused: Sequence[t
             f"every site leaves out rows or values with levels that fewer than {terms.min_cell} of its rows have: a level that is so rare "
             f"at every site is in no sum"
         )
+    few = [one for one in refused if census.too_few_left(one)]
+    lines += [*_kept_apart(census, names), *_refused(few, "cells='refuse'")]
     if terms.isolation is not Isolation.STRICT:
         return lines
     may, could = census.pairs()
     lines.append(
         f"isolation='strict': {may} of the {counted(could, 'pair')} of variables that at least {census.least} sites contribute may be "
-        f"tested; {counted(len(refused), 'test')} refused for it"
+        f"tested; {counted(len(refused) - len(few), 'test')} refused for it"
     )
+    return [*lines, *_refused([one for one in refused if one not in few])]
+
+
+def _refused(refused: Sequence[tuple[str, ...]], rule: str = "") -> list[str]:
+    """Which tests were refused, by their variables."""
     sets = sorted({tuple(sorted(one)) for one in refused}, key=lambda one: (len(one), one))
+    lines = [f"{rule}: {counted(len(refused), 'test')} refused, since too few sites stay"] if rule and refused else []
     lines += [f"refused: tests over {', '.join(one)}" for one in sets[:MOST_LINES]]
     if len(sets) > MOST_LINES:
         lines.append(f"… and over {counted(len(sets) - MOST_LINES, 'other variable set')}")
+    return lines
+
+
+def _kept_apart(census: Census, names: Mapping[bytes, str]) -> list[str]:
+    """Which sites stay out of which sums, since few of their rows have given levels together."""
+    lines = []
+    for site, said in census.statements.items():
+        apart = said.kept_apart(census.schema)
+        if apart is None or census.sits_out(site):
+            continue
+        sets = sorted((sorted(one) for one in apart.sets), key=lambda one: (len(one), one))
+        over = "; ".join(map(_together, sets[:3])) + (f"; and {counted(len(sets) - 3, 'other set')} of variables" if len(sets) > 3 else "")
+        bound = f"more than {apart.most} discrete variables" if apart.most else ""
+        lines.append(
+            f"{names.get(site, site.hex()[:8])} stays out of sums over {'; and over '.join(filter(None, (over, bound)))}, since few of its "
+            f"rows have given levels of them together, or should have (cells='refuse')"
+        )
     return lines

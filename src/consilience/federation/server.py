@@ -71,6 +71,9 @@ class Server(FederatedTest):
         What may be worked out about one client alone by subtracting sums: sums over at least ``min_rows`` of its rows, or nothing.
     min_cell : int
         No level count and no difference of row counts between 1 and this can be worked out; 1 for no such rule, as in one program.
+    cells : {"told", "refuse"}
+        With ``"refuse"`` a client stays out of sums over discrete variables of which fewer than ``min_cell`` of its rows have given levels
+        together.
     masking : bool
         The server sees no client's numbers. False is for measurements only.
 
@@ -122,6 +125,7 @@ class Server(FederatedTest):
         diagnostics: bool = DEFAULTS.diagnostics,
         isolation: str = DEFAULTS.isolation.value,
         min_cell: int = DEFAULTS.min_cell,
+        cells: str = DEFAULTS.cells.value,
         masking: bool = LOCAL.masking,
     ) -> None:
         self.clients = _checked(clients)
@@ -141,6 +145,7 @@ class Server(FederatedTest):
             diagnostics=diagnostics,
             isolation=isolation,
             min_cell=min_cell,
+            cells=cells,
         )
         terms = terms_of(settings, masking=check_flag("masking", masking))
         found = _common(self.clients, schema, settings.cluster)
@@ -210,6 +215,7 @@ def fisher(
     small_sample: bool = DEFAULTS.small_sample,
     isolation: str = DEFAULTS.isolation.value,
     min_cell: int = DEFAULTS.min_cell,
+    cells: str = DEFAULTS.cells.value,
     masking: bool = LOCAL.masking,
 ) -> Server:
     """Fisher's method over the clients' own tests, as a CI test: only p-values are combined.
@@ -241,6 +247,9 @@ def fisher(
         What may be worked out about one client alone by subtracting sums: sums over at least ``min_rows`` of its rows, or nothing.
     min_cell : int
         No level count and no difference of row counts between 1 and this can be worked out; 1 for no such rule.
+    cells : {"told", "refuse"}
+        With ``"refuse"`` a client stays out of sums over discrete variables of which fewer than ``min_cell`` of its rows have given levels
+        together.
     masking : bool
         The server sees no client's p-values. False is for measurements only.
 
@@ -276,6 +285,7 @@ def fisher(
         small_sample=small_sample,
         isolation=isolation,
         min_cell=min_cell,
+        cells=cells,
         masking=masking,
     )
 

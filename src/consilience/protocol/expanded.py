@@ -247,7 +247,7 @@ class Bench:
     def has(self, response: str, sample: VariableSet) -> bool:
         """True if all rows of a sample have a value of the response."""
         table = self.desk.table
-        return table.holds((response,)) and table.complete({*sample, response}).n == table.complete(sample).n
+        return table.holds({*sample, response}) and table.complete({*sample, response}).n == table.complete(sample).n
 
     def swept(self, expansion: Expansion, rows: Rows, names: tuple[str, ...], how: Smoothing, *, full: bool = True) -> tuple[Swept, int]:
         """Columns and responses, less what the site's own ones make of them, after so many own curves; maps are kept for residuals."""

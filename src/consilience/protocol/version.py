@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["VERSION", "who_updates"]
 
-VERSION = 5
+VERSION = 6
 """Raised when a message, the length of an answer or the meaning of a number in it changes."""
 
 

@@ -93,6 +93,9 @@ class AgentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     peers: Annotated[dict[str, str], _said("fingerprints of other sites, known beforehand; file only")] = {}
     harmonise: Annotated[str, _said("what is done with the table first: a site.toml (see harmonising.md)")] = ""
     min_cell: Annotated[int, _said("levels with fewer rows are rare"), msgspec.Meta(ge=0)] = 5
+    cells: Annotated[
+        str, _said("few rows with levels of several variables together: told or refuse"), msgspec.Meta(pattern="^(told|refuse)$")
+    ] = "told"
     rare_levels: Annotated[str, _said("rare levels: warn or refuse"), msgspec.Meta(pattern="^(warn|refuse)$")] = "warn"
     identity_password: Annotated[str, _said("password of the identity's file; better in the environment than in a file")] = ""
     ca: Annotated[str, _said("certificate authorities to trust (PEM), beside the system's, or beside the invitation's certificate")] = ""

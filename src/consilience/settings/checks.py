@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from consilience.errors import OptionError
-from consilience.settings.choices import Dropout, Engine, Isolation, Method, Ordinal, Resolve, SingleSite, SiteEffects
+from consilience.settings.choices import Cells, Dropout, Engine, Isolation, Method, Ordinal, Resolve, SingleSite, SiteEffects
 from consilience.settings.declaration import NETWORK_SETTINGS, SETTINGS, NetworkSettings, Settings
 from consilience.settings.effects import read_effect
 
@@ -48,8 +48,8 @@ def check_settings(settings: S) -> S:
         setting.check(getattr(settings, name))
     if network and settings.site_effects is SiteEffects.JOINT and not settings.allow_joint:
         raise OptionError("site_effects='joint' discloses numbers of single sites; say allow_joint=true if that is meant.")
-    if settings.isolation is Isolation.STRICT:
-        _check_strict(settings)
+    _check_strict(settings)
+    _check_cells(settings)
     if settings.site_effects is SiteEffects.RANDOM and settings.ordinal is Ordinal.GENERALIZED:
         raise OptionError(
             "Random site effects shift the thresholds of an ordinal response together, which needs common slopes: site_effects='random' "
@@ -84,8 +84,23 @@ def _check_effects(settings: Settings) -> None:
         )
 
 
+def _check_cells(settings: Settings) -> None:
+    """A rule on cells needs a number of rows, and rows that are not drawn anew: copies would tell of rows within cells."""
+    if settings.cells is not Cells.REFUSE:
+        return
+    if settings.min_cell == 1:
+        raise OptionError("With cells='refuse' no cell has fewer than min_cell rows, and min_cell=1 is no rule: say min_cell=5, or more.")
+    if settings.bootstrap:
+        raise OptionError(
+            f"With cells='refuse' no site draws its rows anew, since copies would tell of rows within a cell, and all copies would be the "
+            f"same: bootstrap={settings.bootstrap} needs cells='told'."
+        )
+
+
 def _check_strict(settings: Settings) -> None:
     """With strict nothing is about one site alone: neither an answer, nor what a restart leaves out, nor an intercept."""
+    if settings.isolation is not Isolation.STRICT:
+        return
     against = (
         (settings.single_site is not SingleSite.REFUSE, "single_site='local'", "is one site's answer", "single_site='refuse'"),
         (settings.on_dropout is not Dropout.STOP, "on_dropout='restart'", "reveals the part of the site that is gone", "on_dropout='stop'"),

@@ -9,6 +9,7 @@ from consilience.glm.layout import Ordinal, SiteEffects
 __all__ = [
     "Alternatives",
     "Batching",
+    "Cells",
     "Dropout",
     "Engine",
     "Isolation",
@@ -59,6 +60,13 @@ class Isolation(StrEnum):
 
     AGGREGATE = "aggregate"
     STRICT = "strict"
+
+
+class Cells(StrEnum):
+    """Rows that have given levels of several variables together, where they are few: their owner is told of them, or they are in no sum."""
+
+    TOLD = "told"
+    REFUSE = "refuse"
 
 
 class Engine(StrEnum):

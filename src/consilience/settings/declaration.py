@@ -18,6 +18,7 @@ import msgspec
 from consilience.settings.choices import (
     Alternatives,
     Batching,
+    Cells,
     Dropout,
     Engine,
     Isolation,
@@ -162,6 +163,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             max_length=100,
         ),
     ] = ()
+    cells: Annotated[
+        Cells,
+        About(
+            "Fewer than min_cell rows of a site with given levels of several variables together: told of before consent (told), or the "
+            "site stays out of sums over these variables (refuse).",
+            Part.TESTS,
+        ),
+    ] = Cells.TOLD
 
 
 class ProgramOptions(msgspec.Struct, frozen=True, kw_only=True):

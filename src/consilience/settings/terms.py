@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from consilience.settings.choices import Alternatives, Dropout, Isolation, Method, Ordinal, SingleSite, SiteEffects
+from consilience.settings.choices import Alternatives, Cells, Dropout, Isolation, Method, Ordinal, SingleSite, SiteEffects
 from consilience.settings.declaration import DEFAULTS, LOCAL, NetworkSettings, Settings
 from consilience.settings.disclosure import Disclosure
 from consilience.settings.effects import EVERY, read_effect
@@ -48,6 +48,7 @@ class Terms(msgspec.Struct, frozen=True):
     bootstrap: int = DEFAULTS.bootstrap
     leave_one_out: bool = DEFAULTS.leave_one_out
     estimates: tuple[tuple[str, str], ...] = ()
+    cells: Cells = DEFAULTS.cells
 
     @property
     def estimated(self) -> bool:

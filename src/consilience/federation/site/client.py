@@ -30,6 +30,8 @@ from consilience.protocol.history import History
 from consilience.protocol.states import SiteState
 from consilience.secagg import Identity
 from consilience.secagg.context import pack
+from consilience.settings.choices import Cells
+from consilience.settings.declaration import DEFAULTS
 from consilience.settings.terms import Terms
 
 __all__ = ["Client"]
@@ -73,6 +75,9 @@ class Client:
     min_cell
         Levels with fewer rows than this are called rare; over a network, no count of a level below it can be worked out, whatever the
         study's own ``min_cell`` is.
+    cells
+        Over a network: ``"refuse"`` keeps this site out of sums over discrete variables that few of its rows have given levels of together,
+        whatever the study's own ``cells`` is; ``"told"`` leaves that to the study.
     rare_levels
         ``"warn"`` shows rare levels in :attr:`variables`; ``"refuse"`` makes them an error.
     seed
@@ -111,6 +116,7 @@ class Client:
         harmonise: Plan | Mapping[str, Any] | str | os.PathLike[str] | None = None,
         identity: Identity | None = None,
         min_cell: int = 5,
+        cells: str = DEFAULTS.cells.value,
         rare_levels: str = "warn",
         seed: int | None = None,
     ) -> None:
@@ -118,6 +124,7 @@ class Client:
             raise StudyError(f"A client needs a name that is not empty; got {name!r}.")
         self.name = name
         self.min_cell = int(check_number("min_cell", min_cell, least=0))
+        self.cells = Cells(check_option("cells", cells, tuple(Cells)))
         words = tuple(level_label(word) for word in ((missing,) if isinstance(missing, str) else missing))
         marks = {"separator": separator, "decimal": decimal, "thousands": thousands, "encoding": encoding}
         self.reading = Reading(**marks, missing=words, sheet=sheet, table=table, query=query)
@@ -388,7 +395,7 @@ class Client:
         record = self.record if ledger is None else ledger
         agreed = (terms, self.identity, record, study, members, history, state)
         table, least = self._encoded(schema, terms.cluster), self.least_cell(terms)
-        return SiteHalf(self.name, table, *agreed, contract=contract, min_cell=least, draws=self._draws)
+        return SiteHalf(self.name, table, *agreed, contract=contract, min_cell=least, cells=self._cells(terms), draws=self._draws)
 
     def least_cell(self, terms: Terms) -> int:
         """The least level count at this site: the study's or, over a network, its owner's own, whichever is more.
@@ -411,6 +418,10 @@ class Client:
         (7, 5)
         """
         return max(terms.min_cell, self.min_cell if terms.network else 1)
+
+    def _cells(self, terms: Terms) -> Cells:
+        """This site's rule on several levels together: the study's or, over a network, its owner's own."""
+        return self.cells if terms.network else terms.cells
 
     def shielded(self, schema: Schema, terms: Terms) -> Shielded:
         """What of this site's table would take part in a study: the same as after :meth:`join`, for its owner to see before.
@@ -438,7 +449,7 @@ class Client:
         >>> found.rows_before, found.rows_left_out
         (20, 2)
         """
-        return shield(self._encoded(schema, terms.cluster), terms, self.least_cell(terms))
+        return shield(self._encoded(schema, terms.cluster), terms, self.least_cell(terms), self._cells(terms))
 
     def _encoded(self, schema: Schema, cluster: str | None) -> Table:
         """The data over a schema; those of the last study, while it lives, if it had the same one and the same clusters."""

@@ -48,7 +48,8 @@ from consilience.secagg import (
 )
 from consilience.secagg.context import pack
 from consilience.secagg.errors import BadSignatureError, RingRangeError
-from consilience.settings.choices import Dropout
+from consilience.settings.choices import Cells, Dropout
+from consilience.settings.declaration import DEFAULTS
 from consilience.settings.terms import Terms
 
 __all__ = ["SiteHalf", "terms_digest"]
@@ -91,7 +92,8 @@ class SiteHalf:
 
     ``contract`` is the digest of what the owner agreed to, which every key is bound to; by default that of terms and variables.
     ``draws`` is the secret from which copies of its rows are drawn, by default one of its identity and the study. ``min_cell`` is the least
-    level count of this site, the study's or its owner's own, whichever is more. The table is shielded before
+    level count of this site, the study's or its owner's own, whichever is more, and ``cells`` its owner's own rule on several levels
+    together. The table is shielded before
     anything else is done with it, and what answers is decided when all sites have stated what they contribute: see
     :mod:`consilience.disclosure`.
     """
@@ -110,6 +112,7 @@ class SiteHalf:
         *,
         contract: bytes = b"",
         min_cell: int = 1,
+        cells: Cells = DEFAULTS.cells,
         draws: bytes = b"",
     ) -> None:
         self.name, self.terms, self.study = name, terms, study
@@ -117,7 +120,7 @@ class SiteHalf:
         self.members = frozenset(members)
         self._binding = Binding(study.encode(), contract or terms_digest(terms, table.schema))
         self.min_cell = max(min_cell, terms.min_cell)
-        self.shielded = shield(table, terms, self.min_cell)
+        self.shielded = shield(table, terms, self.min_cell, cells)
         self._statement = self.shielded.statement.encoded() if terms.shielded else b""
         self._draws = draws or identity.derive(pack(_DRAWS, study.encode()))
         self._desk: Desk | None = None
@@ -222,7 +225,7 @@ class SiteHalf:
             # over a network always: how many sites are able to do a test, the server counts, and nobody can check it
             rounds = self.terms.network or self.terms.disclosure.rounds_alone
             limits = Limits(max(self.terms.min_rows, self.min_cell), self.min_cell) if self.terms.shielded else None
-            draws = Draws(answering, self._draws, limits)
+            draws = Draws(answering, self._draws, limits, fixed=self.shielded.cells is Cells.REFUSE)
             self._desk = desk_for(answering, rounds_own=rounds, fewest=self.min_cell, draws=draws, own=self.fingerprint)
         self._run = _Run(run, present, roster, secrets, RoundBook(run))
         self._guard.new_run(present, self._desk.table, census, self._desk.copies)

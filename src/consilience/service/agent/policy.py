@@ -24,7 +24,7 @@ from consilience.secagg.context import sha256
 from consilience.service.contract import Contract
 from consilience.service.errors import ConfigurationError
 from consilience.settings import Dropout, Isolation, Method, NetworkSettings, SiteEffects
-from consilience.settings.choices import SingleSite
+from consilience.settings.choices import Cells, SingleSite
 from consilience.settings.declaration import MOST_VARIABLES
 
 __all__ = ["Policy", "describe_policy", "example_policy", "parse_policy", "read_policy", "rules_in_words", "violations"]
@@ -51,6 +51,9 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     isolation: Annotated[
         Isolation, _said("strict: nothing about one site alone may come out by subtracting; aggregate: what the contract says")
     ] = _USUAL.isolation
+    cells: Annotated[
+        Cells, _said("refuse: few rows with given levels of several variables together must be in no sum; told: what the contract says")
+    ] = _USUAL.cells
     methods: Annotated[tuple[Method, ...], _said("methods that a study may use")] = tuple(Method)
     site_effects: Annotated[tuple[SiteEffects, ...], _said("where sites' intercepts may live; joint discloses numbers of single sites")] = (
         tuple(each for each in SiteEffects if each is not SiteEffects.JOINT)
@@ -268,6 +271,8 @@ def _limits(policy: Policy, contract: Contract) -> list[str]:
     ]
     if policy.isolation is Isolation.STRICT and s.isolation is not Isolation.STRICT:
         found.append(f"isolation must be strict by this site's policy; the contract has {s.isolation.value}. {WAY_OUT}")
+    if policy.cells is Cells.REFUSE and s.cells is not Cells.REFUSE:
+        found.append(f"cells must be refuse by this site's policy; the contract has {s.cells.value}. {WAY_OUT}")
     allowed: tuple[tuple[str, tuple[StrEnum, ...], StrEnum], ...] = (
         ("method", policy.methods, s.method),
         ("site_effects", policy.site_effects, s.site_effects),

@@ -236,6 +236,7 @@ class SiteDesk:
             self.table.only(self._handed(self.table)),
             identity=self.home.identity(),
             min_cell=self.config.min_cell,
+            cells=self.config.cells,
             rare_levels=self.config.rare_levels,
         )
 

@@ -26,9 +26,9 @@ def frames_of(sites: int) -> dict[str, pl.DataFrame]:
     return {f"site{i}": frame.select("A", "C") for i, frame in enumerate(found.values())}
 
 
-def client(agent: Agent, *words: str) -> subprocess.CompletedProcess[str]:
+def client(agent: Agent, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
     command = [*PROGRAM, "client", "run", "--home", str(agent.home), "--data", str(agent.data), *words]
-    return subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+    return subprocess.run(command, env=environment(**more), capture_output=True, text=True, check=False)
 
 
 def drafted(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import threading
 from collections.abc import Iterator
@@ -26,6 +27,12 @@ LONGEST = (
     "tests/web/test_site_study.py",
 )
 """Files with a test that takes ten seconds or more, the longest first."""
+
+
+def pytest_configure() -> None:
+    """A shell that starts tests in the background lets them ignore Ctrl-C, and whatever they start: tests of Ctrl-C would fail, or wait."""
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(trylast=True)  # after tests are ordered by the fixtures they share

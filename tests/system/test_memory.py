@@ -49,6 +49,7 @@ def workers(pid: int) -> list[int]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)  # three whole studies: half a minute on a machine that is free, and more than five with all cores busy
 def test_a_server_is_as_large_after_a_run_as_before_it(tmp_path: Path) -> None:
     with running(tmp_path, loading=True) as server:
         assert server.process is not None

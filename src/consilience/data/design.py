@@ -27,12 +27,15 @@ from consilience.data.table import Rows, Table
 
 __all__ = [
     "Coding",
+    "CrossProducts",
     "Design",
     "ModelSpec",
     "build",
     "centre",
+    "coded_columns",
     "column_names",
     "compress",
+    "counts_rows",
     "cross_products",
     "n_columns",
     "null_loglik",
@@ -116,8 +119,10 @@ def column_names(schema: Schema, variables: Sequence[str]) -> list[tuple[str, in
     return names
 
 
-def build(table: Table, model: ModelSpec, keep: Sequence[int], coding: Coding) -> Design:
+def build(table: Table, model: ModelSpec, keep: Sequence[int], coding: Coding, means: Floats | None = None) -> Design:
     """The design of a model that is fitted in steps: the columns ``keep`` of its predictors, over the complete rows.
+
+    ``means`` are those of the columns where the table is a block of one: its rows are centred with all others.
 
     >>> import polars as pl
     >>> schema = Schema({"C": "binary", "E": ("multinomial", "pqr")})
@@ -131,7 +136,7 @@ def build(table: Table, model: ModelSpec, keep: Sequence[int], coding: Coding) -
     names = column_names(table.schema, model.predictors)
     wanted = [names[i] for i in keep]
     response: Codes | Floats
-    if all(name in table.codes for name in model.predictors) and _is_small(table, model.response, rows):
+    if counts_rows(table, model) and _is_small(table, model.response, rows):
         # compressed before it is coded: distinct rows are few, so the columns are made for hundreds instead of a million
         codes, weights = compress(table, (model.response, *model.predictors), rows)
         columns = np.empty((len(weights), len(wanted)))
@@ -140,16 +145,21 @@ def build(table: Table, model: ModelSpec, keep: Sequence[int], coding: Coding) -
         response = codes[model.response]
     else:
         weights = None
-        columns = np.empty((rows.n, len(wanted)), order="F")  # columns are filled, centred and used one by one
-        for j, (name, level) in enumerate(wanted):
-            columns[:, j] = _column(table, name, level, rows.index, coding)
+        columns = coded_columns(table, wanted, rows, coding)
         name = model.response
         response = _take(table.codes[name], rows.index) if name in table.codes else _take(table.numbers[name], rows.index)
     # After the choice of rows and columns, never once for the whole table: the centre is that of the rows of this test, and only that
     # one makes the intercept nearly orthogonal to the slopes.
-    if coding.centre_at_site:
+    if means is not None:
+        columns -= means
+    elif coding.centre_at_site:
         columns = centre(columns, weights)
     return Design(columns, response, weights)
+
+
+def counts_rows(table: Table, model: ModelSpec) -> bool:
+    """True if all predictors of a model are discrete, so that its rows may be counted."""
+    return all(name in table.codes for name in model.predictors)
 
 
 def _is_small(table: Table, name: str, rows: Rows) -> bool:
@@ -279,9 +289,7 @@ def residual_sums(table: Table, model: ModelSpec, keep: Sequence[int], slopes: F
     """
     rows = table.complete(model.sample)
     names = column_names(table.schema, model.predictors)
-    columns = np.empty((rows.n, len(keep) + 1), order="F")
-    for j, (name, level) in enumerate([*(names[i] for i in keep), (model.response, 0)]):
-        columns[:, j] = _column(table, name, level, rows.index, coding)
+    columns = coded_columns(table, [*(names[i] for i in keep), (model.response, 0)], rows, coding)
     if coding.centre_at_site:
         columns = centre(columns, None)
     X = columns[:, :-1]
@@ -317,6 +325,14 @@ def _means(table: Table, names: list[tuple[str, int]], rows: Rows, coding: Codin
 
 def _take(values: NDArray[_T], index: NDArray[np.intp] | None) -> NDArray[_T]:
     return values if index is None else values[index]
+
+
+def coded_columns(table: Table, names: Sequence[tuple[str, int]], rows: Rows, coding: Coding) -> Floats:
+    """Columns by variable and level over some rows, in their units and not centred."""
+    columns = np.empty((rows.n, len(names)), order="F")  # columns are filled, centred and used one by one
+    for j, (name, level) in enumerate(names):
+        columns[:, j] = _column(table, name, level, rows.index, coding)
+    return columns
 
 
 def _column(table: Table, name: str, level: int, index: NDArray[np.intp] | None, coding: Coding) -> Floats:

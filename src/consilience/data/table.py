@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,6 +26,12 @@ Codes = NDArray[np.int32]
 _T = TypeVar("_T", bound=np.generic)
 SHORT_NUMBERS, SHORT_TEXTS = 20_000, 5_000
 """Rows up to which levels are encoded without a query."""
+MANY_ROWS = 1 << 17
+"""Rows from which on sums are made block by block. Fewer fit the cache of a processor with all that is made of them, or nearly."""
+BLOCK_ROWS = 1 << 15
+"""Rows of a block. A column of it takes 256 KB: what is made of one block stays near the processor, and calls of numpy do not show."""
+PART_BLOCKS = 4
+"""Blocks that one thread does one after the other."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +52,7 @@ class Table:
 
     ``site`` names the variable that says which site a row is of, where rows of several are in one table. ``apart`` are variables that it
     does not show together, if there are any (:meth:`keeping`).
+    ``threads`` is in how many threads sums over many rows are made.
 
     >>> from consilience.data.schema import Schema
     >>> schema = Schema({"A": "continuous", "E": ("multinomial", ["p", "q", "r"])})
@@ -54,7 +62,7 @@ class Table:
     """
 
     def __init__(self, frame: pl.DataFrame, schema: Schema, owner: str, cluster: str | None = None, *, site: str | None = None) -> None:
-        self.schema, self.site = schema, site
+        self.schema, self.site, self.threads = schema, site, 1
         self.cluster = None if cluster is None else _encode_clusters(frame, schema, owner, cluster)
         self.n_rows = frame.height
         self.numbers: dict[str, Floats] = {}
@@ -96,6 +104,44 @@ class Table:
         """Of every column with gaps, which rows lack a value. Columns without gaps are not in it."""
         return self._missing
 
+    @property
+    def many(self) -> bool:
+        """True if sums over its rows are made block by block. Rows of several sites in one table are not: they are for comparisons."""
+        return self.n_rows >= MANY_ROWS and self.site is None
+
+    def parts(self, names: Iterable[str]) -> Iterator[Callable[[], Table]]:
+        """Stretches of the rows of some columns, in their order, each made when it is called for."""
+        kept = list(names)
+        for start in range(0, self.n_rows, PART_BLOCKS * BLOCK_ROWS):
+            yield partial(self._stretch, slice(start, start + PART_BLOCKS * BLOCK_ROWS), kept)
+
+    def blocks(self) -> Iterator[Table]:
+        """Stretches of the rows of at most :data:`BLOCK_ROWS`, in their order."""
+        for start in range(0, self.n_rows, BLOCK_ROWS):
+            yield self._stretch(slice(start, start + BLOCK_ROWS), self.names)
+
+    def _stretch(self, rows: slice, names: Iterable[str]) -> Table:
+        """Some columns of some rows, shared and not copied."""
+        made = object.__new__(Table)
+        made.schema, made.site, made.cluster, made.apart, made.threads = self.schema, self.site, None, None, 1
+        made.n_rows = len(range(*rows.indices(self.n_rows)))
+        made.numbers = {name: self.numbers[name][rows] for name in names if name in self.numbers}
+        made.codes = {name: self.codes[name][rows] for name in names if name in self.codes}
+        made.names = frozenset(made.numbers) | frozenset(made.codes)
+        gone = {name: self._missing[name][rows] for name in made.names if name in self._missing}
+        made._missing, made._rows = {name: gaps for name, gaps in gone.items() if gaps.any()}, {}
+        return made
+
+    def level_counts(self, name: str, sample: Iterable[str]) -> NDArray[np.intp]:
+        """How many of the rows that are complete on ``sample`` have each level of a variable.
+
+        >>> table = Table(pl.DataFrame({"B": [0, 1, 1, None]}), Schema({"B": "binary"}), "muenster")
+        >>> table.level_counts("B", ["B"])
+        array([1, 2])
+        """
+        rows, codes = self.complete(sample), self.codes[name]
+        return np.bincount(codes if rows.index is None else codes[rows.index], minlength=len(self.schema[name].levels))
+
     def subset(self, rows: NDArray[np.intp] | None, hidden: Mapping[str, NDArray[np.bool_]] | None = None) -> Table:
         """A copy with fewer rows and fewer values, without encoding anything again.
 
@@ -111,7 +157,7 @@ class Table:
         ['A']
         """
         made = object.__new__(Table)
-        made.schema, made.site, made.apart = self.schema, self.site, self.apart
+        made.schema, made.site, made.apart, made.threads = self.schema, self.site, self.apart, self.threads
         made.cluster = self.cluster if self.cluster is None or rows is None else self.cluster[rows]
         made.n_rows = self.n_rows if rows is None else len(rows)
         made.numbers, made.codes, made._missing, made._rows = {}, {}, {}, {}

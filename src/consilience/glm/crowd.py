@@ -22,7 +22,7 @@ small, about a third of its rows: rules on levels allow sets of ``fewest`` rows,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
@@ -61,22 +61,28 @@ most rows must not be light, of large ones many may."""
 class Weights(NamedTuple):
     """With which weights rows count in something that is told: a row of ``values`` for each such thing, none above ``most``.
 
+    Where nothing is known to be above all of them, ``most`` is None.
+
     ``by_level``: sums over the rows with each level of a predictor are told, too. Those that are not may not be zero: where rounding leaves
     nothing of w, the score is the sum over the rows beyond a step. ``rows`` are those of the kernel's rows that they are about;
-    ``having`` says which of them have a say at all (None: all), and ``share`` how many of these are enough where they are few.
+    ``having`` says which of them have a say at all (None: all), and ``share`` how many of these are enough where they are few. Where it is
+    ``faint`` that is asked for, and not whether there are enough: those that have a say must not have next to nothing together.
+    ``label`` tells the weights of one kernel apart.
     """
 
     values: Floats
-    most: float = 1.0
+    most: float | None = 1.0
     by_level: bool = False
     rows: slice | NDArray[np.intp] = EVERY
     having: Floats | None = None
     share: float = SHARE
+    faint: bool = False
+    label: Hashable = None
 
     def scaled(self) -> Weights:
         """The same with one as the largest of each."""
-        most = np.maximum(self.values.max(axis=1, keepdims=True, initial=0.0), np.finfo(float).tiny)
-        return self._replace(values=self.values / most, most=1.0)
+        largest = np.maximum(self.values.max(axis=1, keepdims=True, initial=0.0), np.finfo(float).tiny)
+        return self._replace(values=self.values / largest, most=1.0)
 
 
 class Crowd:
@@ -107,7 +113,13 @@ class Crowd:
 
     def is_enough(self, told: Iterable[Weights]) -> bool:
         """True if every sum with these weights is about enough rows. What is zero in all rows of a set tells nothing."""
-        for values, most, by_level, rows, having, share in told:
+        for each in told:
+            values, most, by_level, rows, having, share, faint, _ = each if each.most is not None else each.scaled()
+            assert most is not None
+            if faint:
+                if having is not None and (having.any(axis=1) & (values.sum(axis=1) < FAINT)).any():
+                    return False
+                continue
             # Σv² ≤ max v · Σv: mostly that settles it, and no row is squared
             if not by_level and values.sum(axis=1).min() >= self.fewest * most:
                 continue
@@ -122,7 +134,7 @@ class Crowd:
                 return False
         return True
 
-    def is_even(self, weights: Floats, most: float = 0.25) -> bool:
+    def is_even(self, weights: Floats, most: float = 0.25, label: Hashable = None) -> bool:
         """True if so many rows have a say in sums with these weights (as in :class:`Weights`) that no sum over a set needs to be made.
 
         However the rows that are light in one of them lie, enough of each set are not.
@@ -130,11 +142,17 @@ class Crowd:
         >>> Crowd(np.ones((400, 1)), 5).is_even(np.full((2, 400), 0.2)), Crowd(np.ones((15, 1)), 5).is_even(np.full((2, 15), 0.2))
         (True, False)
         """
+        del label  # for who looks at rows block by block
         for even in EVEN:
             light = weights.size - int(np.count_nonzero(weights >= even))
             if self._smallest - light >= self.fewest * most / even:
                 return True
         return False
+
+    def is_plenty(self, *sums: float, label: Hashable = None) -> bool:
+        """True if weights of at most one, with these sums over some rows, are about enough of them whatever the others are."""
+        del label
+        return sum(sums) >= self.fewest
 
     def have_middle(self, probability: Floats) -> bool:
         """:meth:`has_middle` for each level, by what all of them lack together: if False, some may have it all the same.
@@ -145,8 +163,9 @@ class Crowd:
         below = probability.size - int(np.count_nonzero(probability >= least))
         return bool(probability.shape[1] - below >= many * self.fewest)
 
-    def has_middle(self, *weights: Floats) -> bool:
+    def has_middle(self, *weights: Floats, label: Hashable = None) -> bool:
         """True if so many rows are in the middle of a step that nothing else needs to be looked at: w of all rows, in one piece or more."""
+        del label
         for least, many in MIDDLE:
             wanted, weight, found = many * self.fewest, least * (1.0 - least), 0
             for w in weights:
@@ -156,20 +175,21 @@ class Crowd:
         return False
 
 
-def step_weights(p: Floats, w: Floats, residual: Floats | None = None, rows: slice | NDArray[np.intp] = EVERY) -> Iterator[Weights]:
+def step_weights(
+    p: Floats, w: Floats, residual: Floats | None = None, rows: slice | NDArray[np.intp] = EVERY, label: Hashable = None
+) -> Iterator[Weights]:
     """All weights of steps, with a row of each argument for each step; none above one.
 
     Without a ``residual`` only those of the information and of both sides: where the score is that of several steps together.
     """
     q = 1.0 - p
-    yield Weights(w, 0.25, rows=rows)
-    for side in (p, q):  # beyond the step by so much that rounding leaves nothing: which rows are next to it, w does not say any more
-        beyond = side > 0.5
-        if (beyond.any(axis=1) & ((w * beyond).sum(axis=1) < FAINT)).any():
-            yield Weights(np.zeros_like(w[:1]), rows=rows)
+    yield Weights(w, 0.25, rows=rows, label=("step", label))
+    for side, beyond in enumerate((p > 0.5, q > 0.5)):
+        # beyond the step by so much that rounding leaves nothing: which rows are next to it, w does not say any more
+        yield Weights(w * beyond, rows=rows, having=beyond.astype(np.float64), faint=True, label=("beyond", side, label))
     if residual is not None:
-        yield Weights(np.concatenate([np.abs(residual), p, q]), rows=rows)
-    yield Weights(np.concatenate([p * w, q * w]), 4 / 27, rows=rows, share=SIDE)
+        yield Weights(np.concatenate([np.abs(residual), p, q]), rows=rows, label=("score", label))
+    yield Weights(np.concatenate([p * w, q * w]), 4 / 27, rows=rows, share=SIDE, label=("sides", label))
 
 
 class Crowds:
@@ -215,6 +235,12 @@ class Crowds:
             smallest = min((int(each[each > 0].min(initial=rows.n)) for each in counts), default=rows.n)
             self._known[key] = Crowd(lambda: _sets(rows.n, own, counts), self.fewest, smallest)
         return self._known[key]
+
+    def of_block(self, model: ModelSpec, levels: Sequence[tuple[str, int]], block: Table) -> Floats:
+        """The sets of a model's rows in a block: all of them, and those with each of the ``levels`` that occur in some block."""
+        rows = block.complete(model.sample)
+        own = {name: block.codes[name] if rows.index is None else block.codes[name][rows.index] for name, _ in levels}
+        return np.stack([np.ones(rows.n), *((own[name] == level).astype(np.float64) for name, level in levels)], axis=1)
 
     def levels(self, model: ModelSpec, names: Sequence[tuple[str, int]]) -> Levels | None:
         """The levels among the columns ``names`` of a design; None where no rule is asked for.

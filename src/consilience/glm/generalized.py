@@ -40,6 +40,8 @@ doubles a gap that the barrier dominates: a search from 1e-10 would begin with t
 class Generalized(Kernel):
     """Cumulative logit with slopes β_1, …, β_{J-1}; thresholds ``first`` to ``last`` (exclusive) are finite at this site."""
 
+    reaches = True
+
     def __init__(
         self, X: Floats, y: NDArray[np.int32], w: Floats | None, n_levels: int, mu: float, first: int = 0, last: int | None = None
     ) -> None:
@@ -48,7 +50,7 @@ class Generalized(Kernel):
         # columns and thresholds first, rows last, as in the multinomial kernel
         self.design = np.concatenate([-X.T, np.ones((1, n))])
         self.w = np.ones(n) if w is None else w
-        self.mu = mu
+        self.mu, self.n_levels = mu, n_levels
         self.first, self.last = first, last
         active = last - first
         self.n_shared, self.n_intercepts = p * (n_levels - 1), active
@@ -72,17 +74,27 @@ class Generalized(Kernel):
     def places(self) -> NDArray[np.intp]:
         return np.arange(self.first, self.last)
 
-    def start(self, shared: Floats) -> Floats:
+    def over(self, X: Floats, y: NDArray[np.int32] | Floats, w: Floats | None) -> Generalized:
+        return Generalized(X, y.astype(np.int32, copy=False), w, self.n_levels, self.mu, self.first, self.last)
+
+    def start(self, shared: Floats, reach: Floats | None = None) -> Floats:
         # a quarter of a row more below and above: log-odds stay finite, also where a level in between was never seen
         share: Floats = (np.cumsum(self.counts)[:-1] + 0.25) / (self.counts.sum() + 0.5)
         theta: Floats = np.log(share / (1.0 - share))
-        return self.repair(self.linear(shared), theta)
+        return self.repair(self.reach(self.linear(shared)) if reach is None else reach, theta)
 
-    def repair(self, eta: Floats, intercepts: Floats) -> Floats:
+    def reach(self, eta: Floats) -> Floats:
+        """By how much each threshold must be above the one before it."""
+        needed: Floats = (eta[:-1] - eta[1:]).max(axis=1, initial=-np.inf)
+        return needed
+
+    def joined(self, one: Floats, other: Floats) -> Floats:
+        return np.maximum(one, other)
+
+    def repair(self, reach: Floats, intercepts: Floats) -> Floats:
         theta = intercepts.copy()
         for j in range(1, self.n_intercepts):
-            need = float(np.max(eta[j - 1] - eta[j]))
-            theta[j] = max(theta[j], theta[j - 1] + need + REPAIRED_GAP)
+            theta[j] = max(theta[j], theta[j - 1] + float(reach[j - 1]) + REPAIRED_GAP)
         return theta
 
     def softer(self) -> list[Kernel]:
@@ -163,10 +175,10 @@ class Generalized(Kernel):
         sigma = terms.arrays[0]
         beside = (self.either > 0).astype(np.float64)
         having = np.concatenate([beside, self.inner > 0])
-        yield Weights(np.concatenate([diagonal, -off]), by_level=True, having=having).scaled()
-        yield Weights(np.abs(gradient), having=beside).scaled()
+        yield Weights(np.concatenate([diagonal, -off]), None, by_level=True, having=having, label="information")
+        yield Weights(np.abs(gradient), None, having=beside, label="score")
         for j in range(len(sigma)):
             rows = np.flatnonzero(self.either[j])
             p = sigma[j, rows]
-            if not crowd.has_middle(p * (1.0 - p)):
-                yield from step_weights(p[None], (p * (1.0 - p))[None], rows=rows)
+            if not crowd.has_middle(p * (1.0 - p), label=j):
+                yield from step_weights(p[None], (p * (1.0 - p))[None], rows=rows, label=j)

@@ -64,6 +64,8 @@ class Kernel(ABC):
 
     n_shared: int
     n_intercepts: int
+    reaches: bool = False
+    """True where a search over intercepts needs :meth:`reach` before it begins."""
     crowd: Crowd | None = None
     order: NDArray[np.intp] | None = None
 
@@ -73,17 +75,31 @@ class Kernel(ABC):
         return np.arange(self.n_intercepts)
 
     @abstractmethod
-    def start(self, shared: Floats) -> Floats:
-        """Intercepts from which the search over them begins."""
+    def over(self, X: Floats, y: NDArray[np.int32] | Floats, w: Floats | None) -> Kernel:
+        """The same model over some of the site's rows, with what was found of all of them: its sums are parts of this kernel's."""
 
-    def closed(self, eta: Floats) -> Floats | None:
-        """The intercepts that maximise the likelihood, where a formula says them; None: they must be searched for."""
+    @abstractmethod
+    def start(self, shared: Floats, reach: Floats | None = None) -> Floats:
+        """Intercepts from which the search over them begins. ``reach`` is that of all rows, for who has found it already."""
+
+    def reach(self, eta: Floats) -> Floats:
+        """What rows say on how far intercepts may go, whatever these are."""
         del eta
+        return np.empty(0)
+
+    def joined(self, one: Floats, other: Floats) -> Floats:
+        """:meth:`reach` of some rows and of others together."""
+        del other
+        return one
+
+    def closed(self, reach: Floats) -> Floats | None:
+        """The intercepts that maximise the likelihood, where a formula says them; None: they must be searched for."""
+        del reach
         return None
 
-    def repair(self, eta: Floats, intercepts: Floats) -> Floats:
+    def repair(self, reach: Floats, intercepts: Floats) -> Floats:
         """Intercepts near the given ones at which every probability is positive."""
-        del eta
+        del reach
         return intercepts
 
     def softer(self) -> list[Kernel]:

@@ -45,8 +45,11 @@ class Logit(ShiftedKernel):
         self.ones = self.y if w is None else w * self.y
         self.total = float(len(y) if w is None else w.sum())
 
-    def start(self, shared: Floats) -> Floats:
-        del shared
+    def over(self, X: Floats, y: NDArray[np.int32] | Floats, w: Floats | None) -> Logit:
+        return Logit(X, y.astype(np.int32, copy=False), w)
+
+    def start(self, shared: Floats, reach: Floats | None = None) -> Floats:
+        del shared, reach
         positive = float(self.ones.sum())
         # the intercept at zero slopes, exactly. Finite: a site with one level only has no kernel
         return np.array([np.log(positive / (self.total - positive))])
@@ -85,8 +88,8 @@ class Logit(ShiftedKernel):
 
     def weights(self, terms: RowTerms, crowd: Crowd) -> Iterator[Weights]:
         residual, weight = terms.arrays
-        if not crowd.is_even(weight[None]):
-            yield Weights(weight[None], 0.25, by_level=True)
+        if not crowd.is_even(weight[None], label="information"):
+            yield Weights(weight[None], 0.25, by_level=True, label="information")
         if not crowd.has_middle(weight):
             yield from step_weights((self.y - residual)[None], weight[None], residual[None])
 

@@ -258,7 +258,7 @@ def misfit_of_counts(design: Design, shared: Floats, widened: Widened, dispersio
     if total.infeasible or total.withheld:
         return np.concatenate([np.ones(1), np.full(size - 1, SILENCE if total.withheld else 0.0)])
     eta = kernel.linear(point)
-    mean = np.exp(eta + kernel.closed(eta)[0])
+    mean = np.exp(eta + kernel.closed(kernel.reach(eta))[0])
     # (y - μ)² - φy has mean zero, and its derivatives in μ have too: slopes that are estimated do not move it. Divided by 1 + μ it
     # varies about equally much wherever the mean is
     excess = ((kernel.y - mean) ** 2 - dispersion * kernel.y) / (1.0 + mean)

@@ -33,7 +33,7 @@ class Multinomial(Kernel):
         self.n_shared = p * (n_levels - 1)
         self.n_intercepts = len(present) - 1
         self.observed = np.zeros((len(present), n))
-        self.observed[np.searchsorted(present, y), np.arange(n)] = 1.0 if w is None else w
+        self.observed[y if len(present) == n_levels else np.searchsorted(present, y), np.arange(n)] = 1.0 if w is None else w
         self.counts = self.observed.sum(axis=1)
         self.observed_sums = self.observed @ self.X1.T
         # two baselines: level 0 for the slopes, the same at all sites; for the intercepts a level that this site has
@@ -52,8 +52,12 @@ class Multinomial(Kernel):
     def places(self) -> NDArray[np.intp]:
         return self.present[self.free] - 1
 
-    def start(self, shared: Floats) -> Floats:
-        del shared
+    def over(self, X: Floats, y: NDArray[np.int32] | Floats, w: Floats | None) -> Multinomial:
+        reference = int(self.present[self.reference])
+        return Multinomial(X, y.astype(np.int32, copy=False), w, self.n_levels, self.present, reference)
+
+    def start(self, shared: Floats, reach: Floats | None = None) -> Floats:
+        del shared, reach
         start: Floats = np.log(self.counts[self.free] / self.counts[self.reference])
         return start
 
@@ -111,15 +115,15 @@ class Multinomial(Kernel):
         one, other = self.pairs
         pairs = probability.take(one, axis=0)
         pairs *= probability.take(other, axis=0)
-        if not crowd.is_even(pairs):
-            yield Weights(pairs, 0.25, by_level=True)
+        if not crowd.is_even(pairs, label="information"):
+            yield Weights(pairs, 0.25, by_level=True, label="information")
         if crowd.have_middle(probability):
             return
         weight = probability * (1.0 - probability)
         for level in range(len(probability)):
-            if not crowd.has_middle(weight[level]):
+            if not crowd.has_middle(weight[level], label=level):
                 p, w = probability[level : level + 1], weight[level : level + 1]
-                yield from step_weights(p, w, self.observed[level : level + 1] - p)
+                yield from step_weights(p, w, self.observed[level : level + 1] - p, label=level)
 
     def bend(self, probability: Floats, b: Floats) -> Floats:
         """The derivative of -½ tr(b H), with H the information of the intercepts, by every linear predictor."""

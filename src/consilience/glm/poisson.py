@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from consilience.data.counts import saturated
 from consilience.glm.crowd import Crowd, Weights
@@ -34,6 +35,7 @@ class Poisson(Kernel):
     """
 
     n_intercepts = 1
+    reaches = True
 
     def __init__(self, X: Floats, y: Floats, w: Floats | None, *, own_centre: bool = False) -> None:
         self.X, self.y, self.w = X, y, w
@@ -48,15 +50,26 @@ class Poisson(Kernel):
         self.best = float(best.sum() if w is None else w @ best)
         self.log_y = np.log(np.maximum(y, 1.0))
 
-    def start(self, shared: Floats) -> Floats:
-        return self.closed(self.linear(shared))
+    def over(self, X: Floats, y: NDArray[np.int32] | Floats, w: Floats | None) -> Poisson:
+        part = Poisson(X, y.astype(np.float64, copy=False), w)
+        part.centre = self.centre
+        return part
 
-    def closed(self, eta: Floats) -> Floats:
-        # shifted by the largest: no exponential overflows, however long a step was
+    def start(self, shared: Floats, reach: Floats | None = None) -> Floats:
+        return self.closed(self.reach(self.linear(shared)) if reach is None else reach)
+
+    def reach(self, eta: Floats) -> Floats:
+        """The highest linear predictor, and the sum of e^η in units of its own: no exponential overflows, however long a step was."""
         highest = float(eta.max())
         e = np.exp(eta - highest)
-        mass = float(e.sum() if self.w is None else self.w @ e)
-        return np.array([np.log(self.total) - highest - np.log(mass) - self.centre])
+        return np.array([highest, float(e.sum() if self.w is None else self.w @ e)])
+
+    def joined(self, one: Floats, other: Floats) -> Floats:
+        highest = max(one[0], other[0])
+        return np.array([highest, one[1] * np.exp(one[0] - highest) + other[1] * np.exp(other[0] - highest)])
+
+    def closed(self, reach: Floats) -> Floats:
+        return np.array([np.log(self.total) - reach[0] - np.log(reach[1]) - self.centre])
 
     def linear(self, shared: Floats) -> Floats:
         eta: Floats = self.X @ shared
@@ -100,5 +113,5 @@ class Poisson(Kernel):
     def weights(self, terms: RowTerms, crowd: Crowd) -> Iterator[Weights]:
         del crowd  # means have no steps
         residual, weight, pearson = terms.arrays
-        yield Weights(weight[None], by_level=True).scaled()
-        yield Weights(np.stack([np.abs(residual), pearson])).scaled()
+        yield Weights(weight[None], None, by_level=True, label="information")
+        yield Weights(np.stack([np.abs(residual), pearson]), None, label="score")

@@ -58,7 +58,13 @@ class Proportional(ShiftedKernel):
         matrix[:, -1] = 1.0
         return matrix
 
-    def start(self, shared: Floats) -> Floats:
+    def over(self, X: Floats, y: NDArray[np.int32] | Floats, w: Floats | None) -> Proportional:
+        part = Proportional(X, y.astype(np.int32, copy=False), w, len(self.counts))
+        part.to_thresholds = self.to_thresholds  # the intercept is that of all rows
+        return part
+
+    def start(self, shared: Floats, reach: Floats | None = None) -> Floats:
+        del reach
         gaps = np.concatenate([[0.0], shared[self.p :]])
         levels = np.cumsum(self.counts)[:-1]
         total = self.counts.sum()
@@ -128,22 +134,23 @@ class Proportional(ShiftedKernel):
         weight = np.zeros(self.XT.shape[1])
         weight[self.below] = f_lower
         weight[self.above] += f_upper
-        if not crowd.is_even(weight[None], 0.5):
-            yield Weights(weight[None], 0.5, by_level=True)
+        if not crowd.is_even(weight[None], 0.5, label="information"):
+            yield Weights(weight[None], 0.5, by_level=True, label="information")
         # Residuals are those of the level below and of the level above. Of the first and the last level one of them is all: mostly enough
         offset = self.below.start
         first, last = self.parts[0], self.parts[-1]
-        if upper[first].sum() < crowd.fewest and upper[first].sum() + lower[last.start - offset :].sum() < crowd.fewest:
+        sums = upper[first].sum(), lower[last.start - offset :].sum()
+        if not crowd.is_plenty(*sums, label="score"):
             both = np.zeros(self.XT.shape[1])
             both[self.below] = lower
             both[self.above] -= upper
-            yield Weights(np.abs(both)[None])
+            yield Weights(np.abs(both)[None], label="score")
         # each threshold is a step of its own, for the rows of the level below it and of the level above
-        for low, high in pairwise(self.parts):
+        for threshold, (low, high) in enumerate(pairwise(self.parts)):
             above = slice(high.start - offset, high.stop - offset)
-            if high.stop > low.start and not crowd.has_middle(f_upper[low], f_lower[above]):
+            if high.stop > low.start and not crowd.has_middle(f_upper[low], f_lower[above], label=threshold):
                 p, w = np.concatenate([1.0 - upper[low], lower[above]]), np.concatenate([f_upper[low], f_lower[above]])
-                yield from step_weights(p[None], w[None], rows=slice(low.start, high.stop))
+                yield from step_weights(p[None], w[None], rows=slice(low.start, high.stop), label=threshold)
 
     def softplus(self, shared: Floats, intercept: float) -> Softplus | None:
         point = np.append(shared, intercept)

@@ -16,7 +16,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +35,9 @@ from consilience.glm.poisson import Poisson
 from consilience.glm.proportional import Proportional
 from consilience.glm.random_effects import marginal
 
-__all__ = ["WarmStart", "answer", "make_kernel"]
+__all__ = ["Ask", "Steps", "WarmStart", "answer", "make_kernel", "steps"]
+
+T = TypeVar("T")
 
 MOST_INNER_STEPS = 200
 """Steps of one search over intercepts. They cost a pass over the site's rows each, but no round. Three are many, since the search begins
@@ -72,6 +76,18 @@ class WarmStart:
     def predict(self, shared: Floats) -> Floats:
         """The intercepts expected at other shared parameters, to first order."""
         return self.intercepts + self.slope @ (shared - self.shared)
+
+
+class Ask(NamedTuple):
+    """What is to be found of the rows of a kernel at a point: :meth:`Kernel.rows`, or :meth:`Kernel.reach` where intercepts are None."""
+
+    kernel: Kernel
+    shared: Floats
+    intercepts: Floats | None = None
+
+
+Steps = Generator[Ask, Any, T]
+"""A computation that asks for one thing after the other, and is sent what was found: terms of rows, or their reach."""
 
 
 def make_kernel(design: Design, shape: Shape, effects: SiteEffects, mu: float, crowd: Crowd | None = None) -> Kernel | None:
@@ -135,7 +151,26 @@ def answer(
     kernel: Kernel | Moments | None, shape: Shape, effects: SiteEffects, beta: Floats, site: int, n_sites: int, warm: WarmStart | None
 ) -> tuple[Total, WarmStart | None]:
     """What the site says on a model at β, and the warm start for the next question."""
-    total, warm = _answer(kernel, shape, effects, beta, site, n_sites, warm)
+    asking, eta = steps(kernel, shape, effects, beta, site, n_sites, warm), None
+    try:
+        ask = next(asking)
+        while True:  # of one model at one point, so that what the shared parameters make is made once
+            eta = ask.kernel.linear(ask.shared) if eta is None else eta
+            at = ask.intercepts
+            ask = asking.send(ask.kernel.reach(eta) if at is None else ask.kernel.rows(eta, ask.shared, at))
+    except StopIteration as end:
+        found: tuple[Total, WarmStart | None] = end.value
+        return found
+
+
+def steps(
+    kernel: Kernel | Moments | None, shape: Shape, effects: SiteEffects, beta: Floats, site: int, n_sites: int, warm: WarmStart | None
+) -> Steps[tuple[Total, WarmStart | None]]:
+    """The same without a look at rows: what is to be found of them is asked for, one thing at a time.
+
+    So many models can be answered in the same passes over rows that do not fit into memory (:mod:`consilience.glm.blocked`).
+    """
+    total, warm = yield from _answer(kernel, shape, effects, beta, site, n_sites, warm)
     return _in_range(total, n_sites) if shape.dispersed else total, warm
 
 
@@ -151,7 +186,7 @@ def _in_range(total: Total, n_sites: int) -> Total:
 
 def _answer(
     kernel: Kernel | Moments | None, shape: Shape, effects: SiteEffects, beta: Floats, site: int, n_sites: int, warm: WarmStart | None
-) -> tuple[Total, WarmStart | None]:
+) -> Steps[tuple[Total, WarmStart | None]]:
     if kernel is None:
         size = n_parameters(shape, effects, n_sites)
         return Total(False, 0.0, 0.0, 0.0, np.zeros(size), np.zeros((size, size))), None
@@ -159,12 +194,12 @@ def _answer(
         return marginal(kernel, beta), None
     assert isinstance(kernel, Kernel)  # a Gaussian needs no question but with random effects
     if effects in (SiteEffects.PROFILED, SiteEffects.COORDINATE):
-        return _profile(kernel, beta, warm, schur=effects is SiteEffects.PROFILED)
+        return (yield from _profile(kernel, beta, warm, schur=effects is SiteEffects.PROFILED))
     size, n_shared = n_parameters(shape, effects, n_sites), shape.n_shared
     block = n_shared + (site * shape.n_intercepts if effects is SiteEffects.JOINT else 0)
     where = np.concatenate([np.arange(n_shared), block + kernel.places])
     shared, intercepts = beta[:n_shared], beta[where[n_shared:]]
-    terms = kernel.rows(kernel.linear(shared), shared, intercepts)
+    terms = yield Ask(kernel, shared, intercepts)
     if not terms.feasible:
         return _nowhere(size), None
     if kernel.is_steep(terms):
@@ -180,11 +215,10 @@ def _answer(
     return Total(False, terms.loglik + terms.barrier, terms.barrier, terms.slack, score, info, terms.squares, pull), None
 
 
-def _profile(kernel: Kernel, shared: Floats, warm: WarmStart | None, *, schur: bool) -> tuple[Total, WarmStart | None]:
-    eta = kernel.linear(shared)
+def _profile(kernel: Kernel, shared: Floats, warm: WarmStart | None, *, schur: bool) -> Steps[tuple[Total, WarmStart | None]]:
     # The inner search is done here and not in the outer steps because it costs no round, and because only its end makes ℓ a function of β
     # alone: the server then sees a concave function, whose score and information are exact (the envelope theorem).
-    intercepts, terms = _search(kernel, eta, shared, warm)
+    intercepts, terms = yield from _search(kernel, shared, warm)
     p = kernel.n_shared
     if not terms.feasible:
         return _nowhere(p), warm
@@ -212,27 +246,28 @@ def _nowhere(size: int) -> Total:
     return Total(True, 0.0, 0.0, 0.0, np.zeros(size), np.zeros((size, size)))
 
 
-def _search(kernel: Kernel, eta: Floats, shared: Floats, warm: WarmStart | None) -> tuple[Floats, RowTerms]:
+def _search(kernel: Kernel, shared: Floats, warm: WarmStart | None) -> Steps[tuple[Floats, RowTerms]]:
     """The intercepts that maximise the likelihood at fixed shared parameters, by a formula or from the last ones if there are any."""
-    exact = kernel.closed(eta)
+    reach = (yield Ask(kernel, shared)) if kernel.reaches else np.empty(0)
+    exact = kernel.closed(reach)
     if exact is not None:
-        return exact, kernel.rows(eta, shared, exact)
-    intercepts = kernel.start(shared) if warm is None else warm.predict(shared)
-    terms = kernel.rows(eta, shared, intercepts)
+        return exact, (yield Ask(kernel, shared, exact))
+    intercepts = kernel.start(shared, reach) if warm is None else warm.predict(shared)
+    terms = yield Ask(kernel, shared, intercepts)
     if not terms.feasible:
-        intercepts = kernel.repair(eta, intercepts)
-        terms = kernel.rows(eta, shared, intercepts)
+        intercepts = kernel.repair(reach, intercepts)
+        terms = yield Ask(kernel, shared, intercepts)
         if not terms.feasible:  # slopes so large that rounding leaves no room between thresholds
             return intercepts, terms
         # A repaired point may be next to the boundary and far from the maximum: under a weak barrier a search would creep along the wall.
         # Down a path of weaker and weaker barriers each search begins well inside. A safeguard that random studies hardly need.
         for soft in kernel.softer():
-            intercepts, _ = _climb(soft, eta, shared, intercepts, soft.rows(eta, shared, intercepts))
-        terms = kernel.rows(eta, shared, intercepts)
-    return _climb(kernel, eta, shared, intercepts, terms)
+            intercepts, _ = yield from _climb(soft, shared, intercepts, (yield Ask(soft, shared, intercepts)))
+        terms = yield Ask(kernel, shared, intercepts)
+    return (yield from _climb(kernel, shared, intercepts, terms))
 
 
-def _climb(kernel: Kernel, eta: Floats, shared: Floats, intercepts: Floats, terms: RowTerms) -> tuple[Floats, RowTerms]:
+def _climb(kernel: Kernel, shared: Floats, intercepts: Floats, terms: RowTerms) -> Steps[tuple[Floats, RowTerms]]:
     """Newton with step halving from a feasible point, whose terms are known."""
     step = np.zeros_like(intercepts)
     accepted = True
@@ -249,7 +284,7 @@ def _climb(kernel: Kernel, eta: Floats, shared: Floats, intercepts: Floats, term
                 break
             if size > LONGEST_STEP:  # far out on a flat tail the quadratic model overshoots
                 step = step * (LONGEST_STEP / size)
-        trial = kernel.rows(eta, shared, intercepts + step)
+        trial = yield Ask(kernel, shared, intercepts + step)
         floor = terms.loglik + terms.barrier - ROUNDING * (1.0 + abs(terms.loglik))
         accepted = trial.feasible and trial.loglik + trial.barrier >= floor
         if accepted:

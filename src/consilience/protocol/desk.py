@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult
+from consilience.data.averages import Averages
 from consilience.data.responses import Coded
 from consilience.data.table import Table
 from consilience.glm.crowd import Crowds
@@ -60,6 +61,7 @@ class Desk:
     ) -> None:
         self.table, self.own_tests, self.own_residuals, self.cache_bytes = table, own_tests, own_residuals, cache_bytes
         self.rounds_own, self.fewest, self.crowds = rounds_own, fewest, Crowds(table, fewest)
+        self.averages = Averages(table)
         self.copies: Copies | None = None
         self._kept: dict[type, Any] = {}
 

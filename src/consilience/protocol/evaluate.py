@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import sha256
 from typing import Annotated, Any
 
@@ -10,15 +12,17 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from consilience.data.design import Coding, ModelSpec, build, column_names, cross_products, n_columns
+from consilience.data.averages import Averages
+from consilience.data.design import Coding, Design, ModelSpec, build, column_names, counts_rows, cross_products, n_columns
 from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
 from consilience.data.table import Table
+from consilience.glm.blocked import Blocked, answer_together
 from consilience.glm.crowd import Crowds
 from consilience.glm.gaussian import Moments
 from consilience.glm.kernel import Floats, Kernel
 from consilience.glm.layout import Family, ModelSize, Ordinal, Shape, SiteEffects, Total, family_of, model_size, pack, unpack
-from consilience.glm.site_effects import WarmStart, answer, make_kernel
+from consilience.glm.site_effects import Steps, WarmStart, answer, make_kernel, steps
 from consilience.protocol.desk import Desk
 from consilience.protocol.errors import OutsideSchemaError, WrongShapeError, WrongTermsError
 from consilience.protocol.framing import encode
@@ -134,20 +138,17 @@ class Evaluate(Request, frozen=True, tag="evaluate"):
 
     def answer(self, desk: Desk, site: int) -> Floats:
         """Every model at its point, on this site's rows; zeros for a sample it does not hold."""
-        bench, table = desk.keep(_Bench, lambda: _Bench(desk.table, desk.cache_bytes, desk.crowds)), desk.table
+        bench, table = desk.keep(_Bench, lambda: _Bench(desk.table, desk.cache_bytes, desk.crowds, desk.averages)), desk.table
         bench.begin(self)
-        parts: list[Floats] = [np.empty(0)]
-        seen: dict[Any, Floats] = {}  # for this request only: warm starts make the next answer at the same point a little better
-        for model in self.models:
-            if not table.holds(model.sample):
-                parts.append(np.zeros(self.size(model, table.schema).answer))
-                continue
-            key = _key(model, table)
-            point = (key, model.beta, model.mu)
-            if point not in seen:  # samples that differ elsewhere may be the same rows here
-                seen[point] = bench.evaluate(model, self, site, key)
-            parts.append(seen[point])
-        return np.concatenate(parts)
+        # samples that differ elsewhere may be the same rows here, and are answered once
+        points = [(_key(model, table), model.beta, model.mu) if table.holds(model.sample) else None for model in self.models]
+        asked = {point: model for point, model in zip(points, self.models, strict=True) if point is not None}
+        found = bench.evaluate(asked, self, site)
+        parts = [
+            np.zeros(self.size(model, table.schema).answer) if point is None else found[point]
+            for point, model in zip(points, self.models, strict=True)
+        ]
+        return np.concatenate([np.empty(0), *parts])
 
     def read(self, total: Floats, schema: Schema) -> list[Total]:
         """The sums of the models, in their order."""
@@ -229,6 +230,7 @@ class _Bench:
     table: Table
     room: int
     crowds: Crowds
+    averages: Averages
     kernels: dict[Any, Kernel | Moments | None] = field(default_factory=dict)
     samples: dict[Any, _Whole] = field(default_factory=dict)
     used: int = 0
@@ -248,12 +250,59 @@ class _Bench:
         if self.used > self.room // 2:
             self.kernels, self.samples, self.used = {}, {}, 0
 
-    def evaluate(self, model: ModelAsk, request: Evaluate, site: int, key: Any) -> Floats:
-        """One model's part of the answer."""
-        shape = request.size(model, self.table.schema).shape
-        kernel = self._kernel(model, shape, request, key)
-        total, self.warm[key] = answer(kernel, shape, request.effects, model.point, site, request.n_sites, self.warm.get(key))
-        return pack(total)
+    def evaluate(self, asked: Mapping[Any, ModelAsk], request: Evaluate, site: int) -> dict[Any, Floats]:
+        """The parts of the answer, by point: a model's key, its parameters and its barrier."""
+        blocked = self.table.many and request.effects is not SiteEffects.RANDOM
+        if blocked:  # one pass for the means of all models
+            self.averages.find(model.sample for model in asked.values() if not self._counted(model))
+        found, runs = dict[Any, Floats](), dict[Any, Steps[tuple[Total, WarmStart | None]]]()
+        for point, model in asked.items():
+            key, shape = point[0], request.size(model, self.table.schema).shape
+            make = self._blocked if blocked and not self._counted(model) else self._kernel
+            arguments = make(model, shape, request, key), shape, request.effects, model.point, site, request.n_sites, self.warm.get(key)
+            if blocked:
+                runs[point] = steps(*arguments)
+            else:  # one kernel at a time: not all need be kept
+                total, self.warm[key] = answer(*arguments)
+                found[point] = pack(total)
+        for point, (total, warm) in zip(runs, answer_together(self.table, list(runs.values())), strict=True):
+            found[point], self.warm[point[0]] = pack(total), warm
+        return found
+
+    def _counted(self, model: ModelAsk) -> bool:
+        """True if all variables of a model are discrete, so that its rows are few, however many the table has."""
+        return model.response in self.table.codes and counts_rows(self.table, model.spec)
+
+    def _blocked(self, model: ModelAsk, shape: Shape, request: Evaluate, key: Any) -> Kernel | None:
+        """A kernel over blocks of rows, which takes no room."""
+        del key
+        spec, n, names = model.spec, self.table.complete(model.sample).n, column_names(self.table.schema, model.predictors)
+        columns = np.zeros((0, len(model.keep)))
+        if n == 0:
+            totals = Design(columns, np.empty(0), None)
+        elif model.levels:
+            counts = self.averages.levels(model.sample, model.response)
+            codes = np.flatnonzero(counts)
+            response = recoded(self.table, model, codes)
+            totals = Design(np.zeros((len(codes), len(model.keep))), response, counts[codes].astype(np.float64))
+        else:
+            mean = self.averages.total(model.sample, model.response) / n
+            totals = Design(np.zeros((1, len(model.keep))), np.array([mean]), np.array([float(n)]))
+        head = make_kernel(totals, shape, request.effects, model.mu)
+        if head is None:
+            return None
+        coding, means = self.coding, self.averages.columns(model.sample, [names[j] for j in model.keep], self.coding)
+
+        def design(block: Table) -> Design:
+            made = build(block, spec, model.keep, coding, means)
+            return replace(made, response=recoded(block, model, made.response)) if model.levels else made
+
+        sets = None
+        if self.crowds.fewest > 1 and not counts_rows(self.table, spec):
+            discrete = [name for name in model.predictors if name in self.table.codes]
+            levels = [(name, int(code)) for name in discrete for code in np.flatnonzero(self.averages.levels(model.sample, name))]
+            sets = partial(self.crowds.of_block, spec, levels)
+        return Blocked(self.table, model.sample, head, design, sets, self.crowds.fewest)
 
     def _kernel(self, model: ModelAsk, shape: Shape, request: Evaluate, key: Any) -> Kernel | Moments | None:
         full_key = (key, shape, request.effects, model.mu, self.units)
@@ -301,12 +350,14 @@ def _key(model: ModelAsk, table: Table) -> Any:
 
 def intercepts_near(desk: Desk, model: ModelAsk) -> Floats | None:
     """The site's own intercepts as they are expected at ``model``'s slopes, where its fit has left them; None if it has not."""
-    warm = desk.keep(_Bench, lambda: _Bench(desk.table, desk.cache_bytes, desk.crowds)).warm.get(_key(model, desk.table))
+    warm = desk.keep(_Bench, lambda: _Bench(desk.table, desk.cache_bytes, desk.crowds, desk.averages)).warm.get(_key(model, desk.table))
     return None if warm is None or len(warm.shared) != len(model.point) else warm.predict(model.point)
 
 
 def recoded(table: Table, model: ModelAsk, response: NDArray[Any]) -> NDArray[np.int32]:
     """Codes among the levels that occur."""
+    if len(model.levels) == len(table.schema[model.response].levels):
+        return response.astype(np.int32, copy=False)
     code = np.full(len(table.schema[model.response].levels), -1, dtype=np.int32)
     code[list(model.levels)] = np.arange(len(model.levels), dtype=np.int32)
     found: NDArray[np.int32] = code[response]

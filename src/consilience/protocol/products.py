@@ -11,9 +11,10 @@ import numpy as np
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult, Direction, silent, untold
 from consilience.citest.rounding import ToldP
-from consilience.data.design import Coding, column_names, cross_products, n_columns, null_loglik
+from consilience.data.design import Coding, column_names, n_columns, null_loglik
 from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
+from consilience.data.summing import cross_products_of
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import Ordinal, upper
 from consilience.protocol.desk import Desk
@@ -84,13 +85,15 @@ class Products(Request, frozen=True, tag="products"):
         """The site's own counts and cross-products; zeros for a set it does not hold."""
         table, coding = desk.table, Coding(self.exponents, self.locations)
         parts: list[Floats] = []
+        held = [variables for variables in self.sets if table.holds(variables)]
+        products = dict(zip(held, cross_products_of(desk.averages, held, coding), strict=True))
         for variables in self.sets:
-            if not table.holds(variables):
+            if variables not in products:
                 parts.append(np.zeros(products_length(table.schema, variables)))
                 continue
             # log-likelihoods of the models without predictors ride along: the site has its level counts at hand, and whoever has them as
             # a sum over sites only could not tell them (each site has shares of its own)
-            found = cross_products(table, variables, coding)
+            found = products[variables]
             triangle = found.gram[upper(len(found.sums))]
             parts += [np.array([float(found.n)]), found.levels, found.nulls, found.counted, found.sums, triangle]
         return np.concatenate([*parts, self._answer_alone(desk).ravel()])

@@ -10,6 +10,7 @@ import numpy as np
 
 from consilience.data.design import Coding, ModelSpec, n_columns, residual_sums
 from consilience.data.schema import Schema
+from consilience.data.summing import residual_sums_of
 from consilience.glm.kernel import Floats
 from consilience.protocol.desk import Desk
 from consilience.protocol.errors import OutsideSchemaError, WrongShapeError
@@ -106,13 +107,14 @@ class Refit(Request, frozen=True, tag="refit"):
     def answer(self, desk: Desk, site: int) -> Floats:
         """Every model at its slopes, on this site's rows; zeros for a sample it does not hold."""
         table, coding = desk.table, Coding(self.exponents, self.locations)
-        parts: list[Floats] = [np.empty(0)]
-        for model in self.models:
-            if table.holds(model.sample):
-                parts.append(residual_sums(table, model.spec, model.keep, model.point, coding))
-            else:
-                parts.append(np.zeros(2 + 2 * len(model.keep)))
-        return np.concatenate(parts)
+        held = [model for model in self.models if table.holds(model.sample)]
+        lines = [(model.spec, model.keep, model.point) for model in held]
+        if table.many:
+            sums = residual_sums_of(desk.averages, lines, coding)
+        else:
+            sums = [residual_sums(table, *line, coding) for line in lines]
+        found = dict(zip(held, sums, strict=True))
+        return np.concatenate([np.empty(0), *(found.get(model, np.zeros(2 + 2 * len(model.keep))) for model in self.models)])
 
     def read(self, total: Floats, schema: Schema) -> list[LineSums]:
         """The sums of the models, in their order."""

@@ -37,6 +37,8 @@ from consilience.settings.terms import Terms
 __all__ = ["Client"]
 
 RARE = ("warn", "refuse")
+THREADS = 2
+"""Threads of a site whose owner does not say how many: it shares its computer with others."""
 _SEED = b"consilience/seed/1"
 
 
@@ -80,6 +82,9 @@ class Client:
         whatever the study's own ``cells`` is; ``"told"`` leaves that to the study.
     rare_levels
         ``"warn"`` shows rare levels in :attr:`variables`; ``"refuse"`` makes them an error.
+    threads
+        In how many threads sums over many rows are made: by default two, or one where the computer has one processor. No result depends
+        on it.
     seed
         Resampled rows (``discover(bootstrap=...)``) are drawn from a secret of the identity and the study. A seed, a whole number, makes
         them the same in every study: to repeat an analysis in one program.
@@ -119,6 +124,7 @@ class Client:
         cells: str = DEFAULTS.cells.value,
         rare_levels: str = "warn",
         seed: int | None = None,
+        threads: int | None = None,
     ) -> None:
         if not isinstance(name, str) or not name.strip():
             raise StudyError(f"A client needs a name that is not empty; got {name!r}.")
@@ -145,6 +151,7 @@ class Client:
             self._refuse_rare_levels()
         self.identity = Identity.generate() if identity is None else identity
         self._draws = b"" if seed is None else pack(_SEED, str(check_whole("seed", seed, least=0)).encode(), name.encode())
+        self.threads = min(THREADS, os.cpu_count() or 1) if threads is None else check_whole("threads", threads, least=1)
         self.record = Ledger()
         self._last: tuple[pl.DataFrame, str | None, ref[Table]] | None = None
 
@@ -459,6 +466,7 @@ class Client:
             if table is not None and frame is self.frame and by == cluster and table.schema == schema:
                 return table
         table = Table(self.fitted(schema, cluster).frame, schema, self.name, cluster)
+        table.threads = self.threads
         self._last = (self.frame, cluster, ref(table))
         return table
 

@@ -31,8 +31,8 @@ def test_what_cannot_be_used_is_said(tmp_path: Path) -> None:
         assert (taken.returncode, "cannot be used" in taken.stderr) == (2, True)
 
 
-def test_help_is_the_same_on_the_short_way_and_on_the_long_one() -> None:
-    """The command is loaded alone for speed, and with the others for the list of all."""
+def test_help_is_the_same_of_the_program_and_of_the_application() -> None:
+    """The program lets packages wait that the application, imported by a test or by whoever embeds it, loads at once."""
     short = run("--help").stdout
     code = "import sys; from consilience.cli.app import app; app(args=['app', '--help'], prog_name='consilience')"
     long = subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=True).stdout

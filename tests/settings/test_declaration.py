@@ -121,7 +121,7 @@ def test_the_networks_settings_differ_only_as_the_table_says() -> None:
 def test_commands_have_the_declarations_options() -> None:
     command: Any = typer.main.get_command(app)
     for words, parts in (("discover", (Part.GRAPHS, Part.TESTS)), ("test", (Part.TESTS,))):
-        options = {option.name: option for option in command.commands[words].params}
+        options = {option.name: option for option in command.commands[words].loaded.params}
         for name in set(names_of(*parts)) - {"on_dropout"}:
             assert options[name].default is None, "not given: a study file, then the declaration, says it"
             if name != "method":

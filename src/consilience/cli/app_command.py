@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from consilience.cli.later import load_later, load_now
+from consilience.cli.later import load_soon
 from consilience.cli.optional import need_web
 from consilience.cli.trial import run_trial
 from consilience.service.errors import ConfigurationError
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["app_command"]
 
 HOST = "127.0.0.1"
-COMPUTE = ("polars", "scipy.special", "clingo", "httpx")
-"""Packages that the first page does without; they are loaded while it is read."""
-WAKING_SECONDS = 2.0
 
 
 def app_command(
@@ -56,7 +53,6 @@ def app_command(
     if split is not None:
         raise ConfigurationError("--split deals a table out to the sites of a trial: say --trial, too.")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # many small sums: threads would wait for each other
-    load_later(COMPUTE)
     gc.disable()  # what is imported stays: to look through it for garbage takes a tenth of the start
     import uvicorn  # noqa: PLC0415  the extra may not be installed
 
@@ -94,9 +90,7 @@ def app_command(
         options: dict[str, Any] = {"log_config": None, "access_log": False, "server_header": False}
         # a browser that comes back to a page within minutes finds its connection open
         options |= {"timeout_graceful_shutdown": 3, "timeout_keep_alive": 120}
-        waking = threading.Timer(WAKING_SECONDS, load_now)
-        waking.daemon = True
-        waking.start()
+        load_soon()
         Server(uvicorn.Config(app, **options)).run([listener])
 
 

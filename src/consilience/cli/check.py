@@ -8,22 +8,20 @@ from typing import Annotated
 
 import typer
 from rich.markup import escape
-from rich.padding import Padding
 from rich.table import Table
 
+from consilience.cli.findings import show_findings
 from consilience.cli.reading_options import Read, takes_reading
 from consilience.cli.site_options import DeclaredKinds, DeclaredLevels
 from consilience.cli.sites import clients_of
 from consilience.cli.terminal import Terminal, say_json
-from consilience.data.finding import Asker, Finding, Grade
 from consilience.errors import OptionError
 from consilience.iod import Check, check
 from consilience.iod.check import SiteCheck
 from consilience.wording import counted
 
-__all__ = ["check_files", "show_findings"]
+__all__ = ["check_files"]
 
-COLOURS = {Grade.REFUSED: "bold red", Grade.DOUBTFUL: "bold yellow", Grade.NOTICE: "dim"}
 MOST_ROWS = 40
 """Columns of a table that are shown; those of which something was noticed come first, and the page and JSON have all of them."""
 MOST_LEVELS = 6
@@ -91,12 +89,3 @@ def _table(site: SiteCheck) -> Table:
 def _levels(levels: Sequence[str]) -> str:
     more = f" and {len(levels) - MOST_LEVELS} more" if len(levels) > MOST_LEVELS else ""
     return ", ".join(levels[:MOST_LEVELS]) + more
-
-
-def show_findings(findings: Sequence[Finding], console: Terminal) -> None:
-    """Findings one below the other, in the words of the command line."""
-    for finding in findings:
-        words = f"[{COLOURS[finding.grade]}]{finding.grade.value}[/] {escape(finding.said(Asker.COMMAND))}"
-        console.print(Padding(words, (0, 0, 0, 2)), highlight=False)
-    if not findings:
-        console.print("  nothing to say", style="dim")

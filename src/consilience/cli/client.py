@@ -13,19 +13,15 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from consilience.cli.check import show_findings
 from consilience.cli.consenting import confirmed, decider, person, policy_command, policy_of, show_offer, show_told, show_words
 from consilience.cli.optional import need_service
 from consilience.cli.terminal import Terminal, say, say_json, say_lines
-from consilience.data.errors import ReadError
-from consilience.data.finding import Grade
-from consilience.federation import Client
-from consilience.federation.site.ledger_summary import LedgerSummary, summarised
-from consilience.secagg import fingerprint_text
 from consilience.service.errors import ConfigurationError
 from consilience.wording import counted, printable
 
 if TYPE_CHECKING:
+    from consilience.federation import Client
+    from consilience.federation.site.ledger_summary import LedgerSummary
     from consilience.service.agent import Home, StudyFolder
     from consilience.service.agent.asking import Asked, Decide, Decision
     from consilience.service.config import AgentConfig
@@ -65,7 +61,8 @@ def join(
     Example: consilience client join invitation.txt
     """
     settings = _settings(config, home=home, ca=ca, insecure=insecure)
-    from consilience.secagg import fingerprint_of  # noqa: PLC0415
+    from consilience.data.errors import ReadError  # noqa: PLC0415
+    from consilience.secagg import fingerprint_of, fingerprint_text  # noqa: PLC0415
     from consilience.service.agent import join as enter  # noqa: PLC0415
     from consilience.service.invitation import read_invitation  # noqa: PLC0415
 
@@ -136,6 +133,8 @@ def run(
     peers = settings.peers | dict(_pair("--pin", text) for text in pin or [])
     if not settings.data:
         raise ConfigurationError("Say where the site's table is: --data FILE.")
+    from consilience.federation import Client  # noqa: PLC0415  models and tables, which no other command of this group needs
+
     client = Client(
         folder.joined.site,
         settings.data,
@@ -156,6 +155,9 @@ def run(
 
 def _say_check(client: Client) -> None:
     """What looks wrong in the site's own table, before anything is asked or sent."""
+    from consilience.cli.findings import show_findings  # noqa: PLC0415
+    from consilience.data.finding import Grade  # noqa: PLC0415
+
     grave = [finding for finding in client.findings if finding.grade is not Grade.NOTICE]
     console = Terminal(stderr=True)
     if grave:
@@ -370,6 +372,8 @@ def ledger(
         Terminal().print(record.verify().said, highlight=False, soft_wrap=True)
         return
     if summary:
+        from consilience.federation.site.ledger_summary import summarised  # noqa: PLC0415
+
         _show_summary(place.study(study), summarised(record.entries), as_json=as_json)
         return
     if as_json:

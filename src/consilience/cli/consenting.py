@@ -10,10 +10,10 @@ from rich.markup import escape
 
 from consilience.cli.optional import need_service
 from consilience.cli.terminal import Terminal, say_lines
-from consilience.federation import Client
 from consilience.service.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from consilience.federation import Client
     from consilience.service.agent import StudyFolder
     from consilience.service.agent.asking import Asked, Decide
     from consilience.service.agent.policy import Policy

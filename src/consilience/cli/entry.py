@@ -7,17 +7,21 @@ import sys
 from contextlib import suppress
 from typing import NoReturn
 
+from consilience.cli.later import load_later
 from consilience.errors import ConsilienceError
 
 __all__ = ["main"]
 
+COMPUTE = ("polars", "scipy.special", "clingo", "httpx")
+"""Packages that many modules import, and few commands use before somebody has looked at a page or a line of theirs."""
+
 
 def main() -> None:
     """Run a command; an error of ours is one line on standard error and exit code 2."""
-    # whoever opens an app waits in front of a browser: the other commands, and all that they need, are not loaded for one
-    from consilience.cli.commands import COMMANDS, application  # noqa: PLC0415
+    load_later(COMPUTE)
+    from consilience.cli.commands import application  # noqa: PLC0415  typer takes longer than the rest of this module
 
-    command = application(*(name for name in sys.argv[1:2] if name in COMMANDS))
+    command = application()
     try:
         command(prog_name="consilience")
     except ConsilienceError as error:

@@ -1,4 +1,4 @@
-"""Packages that are loaded when they are first used, so that an app shows its first page before it can compute."""
+"""Packages that are loaded when they are first used: a command without them does not wait, an app shows its first page before."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import sys
 from collections.abc import Iterable
 from importlib import import_module
 from importlib.machinery import ModuleSpec
-from threading import Lock
+from importlib.util import find_spec
+from threading import Lock, Timer
 from types import ModuleType
 from typing import Any
 
-__all__ = ["load_later", "load_now"]
+__all__ = ["load_later", "load_now", "load_soon"]
 
+WAKING_SECONDS = 2.0
 _lock = Lock()
 _waiting: dict[str, _Later] = {}
 
@@ -30,7 +32,8 @@ class _Later(ModuleType):
 
 
 def load_later(names: Iterable[str]) -> None:
-    """Let each of these packages wait until it is used. Those that were imported before stay as they are.
+    """Let each of these packages wait until it is used. Those that were imported before stay as they are; those that are not installed
+    are not there, as always.
 
     >>> load_later(["json", "colorsys"])
     >>> import colorsys
@@ -38,7 +41,7 @@ def load_later(names: Iterable[str]) -> None:
     (0.0, 0.0, 1.0)
     """
     for name in names:
-        if name not in sys.modules:
+        if name not in sys.modules and find_spec(name.partition(".")[0]) is not None:  # of a part, python would load the whole to find it
             sys.modules[name] = _waiting[name] = _Later(name)
 
 
@@ -49,6 +52,13 @@ def load_now() -> None:
     """
     for later in list(_waiting.values()):
         _load(later)
+
+
+def load_soon() -> None:
+    """Load all that still wait in a moment, in a thread beside: while somebody reads the first page, or before the first study."""
+    waking = Timer(WAKING_SECONDS, load_now)
+    waking.daemon = True
+    waking.start()
 
 
 def _load(later: _Later) -> ModuleType:

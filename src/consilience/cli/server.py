@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from consilience.cli.account import account_app
 from consilience.cli.accounts import ConfigFile, HomeOption, add_account_commands, add_owner, address_of, new_password, own_certificate
+from consilience.cli.later import load_soon
 from consilience.cli.optional import need_service, need_web
-from consilience.cli.sharing import add_sharing_commands
-from consilience.cli.study import study_app
 from consilience.cli.terminal import Terminal
 from consilience.cli.upkeep import back_up_server, renew_certificate, restore_server
-from consilience.secagg import Identity
+from consilience.cli.waiting import Where, waiting
 from consilience.service.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -29,14 +27,19 @@ if TYPE_CHECKING:
 
 __all__ = ["server_app"]
 
-server_app = typer.Typer(help="Set up and run a study server, and manage its studies.", no_args_is_help=True)
-server_app.add_typer(study_app, name="study")
+GROUPS = {
+    "study": Where("consilience.cli.study:study_app", "Create studies, invite sites, start them, follow them, fetch results."),
+    "account": Where(
+        "consilience.cli.account:account_app", "Your own account: who is logged in, your password, links that you were given."
+    ),
+}
+server_app = typer.Typer(
+    cls=waiting(GROUPS, last=True), help="Set up and run a study server, and manage its studies.", no_args_is_help=True
+)
 server_app.command("backup")(back_up_server)
 server_app.command("restore")(restore_server)
 server_app.command("renew-certificate")(renew_certificate)
-server_app.add_typer(account_app, name="account")
 add_account_commands(server_app)
-add_sharing_commands(study_app)
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 SWITCH_SECONDS = 0.0001
 
@@ -56,6 +59,7 @@ def init(
     Example: consilience server init --owner ada --self-signed study.example
     """
     need_service()
+    from consilience.secagg import Identity  # noqa: PLC0415  not for the list of commands
     from consilience.service.config import load_server  # noqa: PLC0415  the extra may not be installed
     from consilience.service.tls import self_signed, write_private  # noqa: PLC0415
 
@@ -101,6 +105,7 @@ def run(
     """
     need_service()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # many small runs: threads of one would wait for those of another
+    from consilience.secagg import Identity  # noqa: PLC0415
     from consilience.service.config import load_server  # noqa: PLC0415
     from consilience.service.logs import set_up_logs  # noqa: PLC0415
     from consilience.service.server.serve import serve  # noqa: PLC0415
@@ -121,6 +126,7 @@ def run(
     # A run computes in a thread of this process. By default it would keep the interpreter for 5 ms whenever a page or a site is answered:
     # to encrypt a piece of news, and to send it, each give the interpreter away, and two hundred pages would have it two seconds late.
     sys.setswitchinterval(SWITCH_SECONDS)
+    load_soon()
     serve(settings, identity, _pages)
 
 

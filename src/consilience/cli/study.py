@@ -12,29 +12,51 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from consilience.cli import study_again, study_archive, study_records
 from consilience.cli.calling import Ca, Server, StudyId, call, rest_client
+from consilience.cli.sharing import add_sharing_commands
 from consilience.cli.study_following import download, follow
 from consilience.cli.terminal import Terminal, say, say_json
-from consilience.data.errors import ReadError
-from consilience.data.harmonise import Plan
-from consilience.data.sources import load
+from consilience.cli.waiting import Where, waiting
 from consilience.errors import OptionError
-from consilience.settings.studyfile import read_study
 from consilience.wording import printable
 
 __all__ = ["study_app"]
 
-study_app = typer.Typer(help="Create studies, invite sites, start them, follow them, fetch results.", no_args_is_help=True)
-study_app.command("tests")(study_records.list_tests)
-study_app.command("events")(study_records.list_events)
-study_app.command("received")(study_records.list_received)
-study_app.command("export")(study_archive.export_study)
-study_app.command("verify")(study_archive.verify_archive)
-study_app.command("delete")(study_archive.delete_study)
-study_app.command("without")(study_again.go_without)
-study_app.command("copy")(study_again.copy_study)
-study_app.command("rerun")(study_again.rerun_study)
+ELSEWHERE = {
+    "tests": Where("consilience.cli.study_records:list_tests", "The tests that are done: also while the study runs, and after it failed."),
+    "events": Where(
+        "consilience.cli.study_records:list_events", "What has happened in a study, oldest first, and then the end; `watch` waits for more."
+    ),
+    "received": Where(
+        "consilience.cli.study_records:list_received",
+        "What the server says it received from each site, in all; `audit` compares it with the sites' ledgers line by line.",
+    ),
+    "export": Where(
+        "consilience.cli.study_archive:export_study",
+        "A study that is over as one file for an audit: contract, consents, record of answers, tests, result, versions, digests.",
+    ),
+    "verify": Where(
+        "consilience.cli.study_archive:verify_archive",
+        "Whether an archive is whole: every digest, the server's signature, every site's consent; with ledgers, every answer. "
+        "Needs no server.",
+    ),
+    "delete": Where(
+        "consilience.cli.study_archive:delete_study",
+        "Delete a study from its server, for good. What stays at the sites is said before, and after.",
+    ),
+    "without": Where(
+        "consilience.cli.study_again:go_without",
+        "Go on without a site that does not fit or does not agree, until all have agreed. All others are asked for consent again.",
+    ),
+    "copy": Where(
+        "consilience.cli.study_again:copy_study",
+        "Make a draft with the same declaration, but for the settings given; print its id. Its sites, these or others, are asked anew.",
+    ),
+    "rerun": Where("consilience.cli.study_again:rerun_study", "Do a study that is over once more; print the id of the study to look at."),
+}
+study_app = typer.Typer(
+    cls=waiting(ELSEWHERE), help="Create studies, invite sites, start them, follow them, fetch results.", no_args_is_help=True
+)
 
 
 @study_app.command("login")
@@ -69,7 +91,10 @@ def create(
 
     Example: consilience server study create study.toml --open --invite muenster --invite marburg
     """
-    from consilience.service.tls import write_private  # noqa: PLC0415  cryptography is slow to load
+    from consilience.data.harmonise import Plan  # noqa: PLC0415  all that reads a table or makes a key is slow to load
+    from consilience.data.sources import load  # noqa: PLC0415
+    from consilience.service.tls import write_private  # noqa: PLC0415
+    from consilience.settings.studyfile import read_study  # noqa: PLC0415
 
     files = _invitation_files(sites or [], out)
     study = read_study(file)
@@ -199,6 +224,7 @@ def audit(
     """
     with rest_client(server, ca) as client:
         told = call(client, "GET", f"/studies/{study}/received")
+    from consilience.data.errors import ReadError  # noqa: PLC0415
     from consilience.service.reconcile import Comparison, audited  # noqa: PLC0415  the extra may not be installed
 
     read: dict[str, bytes] = {}
@@ -230,3 +256,6 @@ def result(
     """Download the result of a finished study: JSON, CSV and the report."""
     with rest_client(server, ca) as client:
         download(client, study, out)
+
+
+add_sharing_commands(study_app)

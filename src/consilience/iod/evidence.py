@@ -55,7 +55,7 @@ class Decision:
     p_value : float or None
         Of the test; None for knowledge.
     weight : float or None
-        How strongly the p-value speaks for the decision, |ln(p / α)|; None for knowledge.
+        How strongly the p-value speaks for the decision, ``|ln(p / α)|``; None for knowledge.
 
     Examples
     --------

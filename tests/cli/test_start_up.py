@@ -91,12 +91,13 @@ def test_what_is_not_installed_does_not_wait() -> None:
         ("--help", set()),
         ("--version", set()),
         ("import consilience", set()),
+        ("from consilience import Client, Server, discover", {"numpy", "cryptography", "polars"}),
         ("server --help", {"pydantic"}),  # typer itself takes it to read options
         ("server study --help", {"pydantic"}),
         ("server accounts --home nowhere", {"pydantic"}),
         ("client --help", {"pydantic"}),
-        ("client run --home nowhere --data nothing.csv", {"pydantic", "numpy", "scipy", "cryptography"}),
-        ("server run --home nowhere", {"pydantic", "numpy", "scipy", "cryptography", "fastapi", "starlette", "uvicorn"}),
+        ("client run --home nowhere --data nothing.csv", {"pydantic", "numpy", "cryptography"}),
+        ("server run --home nowhere", {"pydantic", "numpy", "cryptography", "fastapi", "starlette", "uvicorn"}),
     ],
 )
 def test_a_process_loads_what_it_uses(what: str, loads: set[str]) -> None:
@@ -105,14 +106,15 @@ def test_a_process_loads_what_it_uses(what: str, loads: set[str]) -> None:
     packages = {name.partition(".")[0] for name in modules}
     assert "consilience" in packages, "the program ran"
     assert packages & set(start_up.HEAVY) <= loads
-    assert "scipy.special._ufuncs" not in modules
 
 
 @pytest.mark.slow
-def test_help_takes_no_longer_than_three_imports_of_numpy() -> None:
-    """Processor time, as a ratio, so that a busy or slow machine gives the same answer: 0.3 s where numpy takes 0.09 s."""
+def test_the_start_takes_no_longer_than_a_few_imports_of_numpy() -> None:
+    """Processor time, the least of seven, as a ratio: a busy or slow machine gives the same answer. 0.3 s where numpy takes 0.09 s."""
     start_up = bench()
-    found = start_up.measured((start_up.PEER, "--help", "import consilience"))
-    seconds = {what: row["seconds"] for what, row in found.items()}
+    everything = "from consilience import Client, Server, discover"
+    found = start_up.measured((start_up.PEER, "--help", "import consilience", everything))
+    seconds = {what: row["least"] for what, row in found.items()}
     assert seconds["--help"] < 3.0 * seconds[start_up.PEER]
     assert seconds["import consilience"] < seconds[start_up.PEER]
+    assert seconds[everything] < 7.0 * seconds[start_up.PEER], "with scipy and the solver it was eight"

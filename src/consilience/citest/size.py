@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from scipy import special
-
 from consilience.citest.laws import Law
 
 __all__ = ["LEVEL", "MINUS", "NO_SIGN", "PLUS", "Measure", "Size", "correlation_size", "half_width", "likelihood_strength", "size_of"]
@@ -112,6 +110,8 @@ def half_width(law: str, n: float = 0.0, residual_df: int = 0) -> float:
     >>> round(half_width("chi2"), 4), round(half_width("F", 12, 10), 4), round(half_width("scaled chi2", 100, 81), 4)
     (1.96, 2.2281, 2.1777)
     """
+    from scipy import special  # noqa: PLC0415  a fifth of a second of a process's start, for whoever tests
+
     tail = 0.5 * (1.0 + LEVEL)
     if law in (Law.F, Law.QUASI):
         return float(special.stdtrit(residual_df, tail))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import socket
 import sys
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from consilience.cli.later import load_soon
+from consilience.cli.later import load_soon, loading
 from consilience.cli.optional import need_web
 from consilience.cli.trial import run_trial
 from consilience.service.errors import ConfigurationError
@@ -53,15 +52,13 @@ def app_command(
     if split is not None:
         raise ConfigurationError("--split deals a table out to the sites of a trial: say --trial, too.")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # many small sums: threads would wait for each other
-    gc.disable()  # what is imported stays: to look through it for garbage takes a tenth of the start
-    import uvicorn  # noqa: PLC0415  the extra may not be installed
+    with loading():
+        import uvicorn  # noqa: PLC0415  the extra may not be installed
 
-    from consilience.service.config import load_agent  # noqa: PLC0415
-    from consilience.web.desk import SiteDesk  # noqa: PLC0415
-    from consilience.web.site_app import Launch, create_site_app  # noqa: PLC0415
+        from consilience.service.config import load_agent  # noqa: PLC0415
+        from consilience.web.desk import SiteDesk  # noqa: PLC0415
+        from consilience.web.site_app import Launch, create_site_app  # noqa: PLC0415
 
-    gc.freeze()
-    gc.enable()
     folder = folder.resolve()
     if not folder.is_dir():
         raise ConfigurationError(f"There is no folder {str(folder)!r}.")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from consilience.cli.accounts import ConfigFile, HomeOption, add_account_commands, add_owner, address_of, new_password, own_certificate
-from consilience.cli.later import load_soon
+from consilience.cli.later import load_soon, loading
 from consilience.cli.optional import need_service, need_web
 from consilience.cli.terminal import Terminal
 from consilience.cli.upkeep import back_up_server, renew_certificate, restore_server
@@ -105,10 +105,11 @@ def run(
     """
     need_service()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # many small runs: threads of one would wait for those of another
-    from consilience.secagg import Identity  # noqa: PLC0415
-    from consilience.service.config import load_server  # noqa: PLC0415
-    from consilience.service.logs import set_up_logs  # noqa: PLC0415
-    from consilience.service.server.serve import serve  # noqa: PLC0415
+    with loading():
+        from consilience.secagg import Identity  # noqa: PLC0415
+        from consilience.service.config import load_server  # noqa: PLC0415
+        from consilience.service.logs import set_up_logs  # noqa: PLC0415
+        from consilience.service.server.serve import serve  # noqa: PLC0415
 
     settings = load_server(
         config, home=home, host=host, port=port, public_url=public_url, tls_cert=tls_cert, tls_key=tls_key, behind_proxy=behind_proxy

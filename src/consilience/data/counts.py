@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from consilience.data.errors import KindError
 
@@ -49,6 +48,8 @@ def saturated(values: Floats) -> Floats:
     >>> saturated(np.array([0.0, 1.0, 1e9])).round(6)
     array([  0.      ,  -1.      , -11.280571])
     """
+    from scipy import special  # noqa: PLC0415  a fifth of a second of a process's start, for whoever counts
+
     low, high = np.minimum(values, STIRLING), np.maximum(values, STIRLING)
     few = special.xlogy(low, low) - low - special.gammaln(low + 1.0)
     many = -0.5 * np.log(2.0 * np.pi * high) - (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / (1260.0 * high**2)) / high**2) / high

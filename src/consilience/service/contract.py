@@ -16,7 +16,7 @@ from consilience.protocol.framing import decode
 from consilience.protocol.version import VERSION
 from consilience.secagg import fingerprint_of, fingerprint_text, read_fingerprint
 from consilience.secagg.context import pack, sha256
-from consilience.service.settings import JOINT_WARNING, MOST_DATASETS, VariableSpec, checked, knowledge_of, schema_of, spec_from
+from consilience.service.settings import JOINT_WARNING, MOST_DATASETS, VariableSpec, checked, schema_of, spec_from
 from consilience.settings import Batching, Dropout, Method, NetworkSettings, Resolve, SiteEffects, Terms, terms_of
 from consilience.settings.declaration import MOST_SITES, MOST_VARIABLES
 
@@ -139,6 +139,8 @@ class Contract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def lines(self) -> list[str]:
         """The contract in words, for the owner of a site; what is not printable in it is escaped."""
+        from consilience.iod.discover import knowledge_of  # noqa: PLC0415  engines and reports: not before somebody reads a contract
+
         s, known = self.settings, knowledge_of(self.settings)
         kinds = (f"{v.name} ({_said(v)})" for v in self.variables)
         most = "of any size" if s.max_given is None else f"of at most {s.max_given}"

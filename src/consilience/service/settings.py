@@ -14,8 +14,6 @@ import msgspec
 from consilience.data.kinds import Kind, Variable
 from consilience.data.schema import Schema
 from consilience.errors import OptionError
-from consilience.iod.discover import discover_arguments, knowledge_of
-from consilience.iod.estimating import pairs_of
 from consilience.settings import Batching, NetworkSettings, check_settings, terms_of
 from consilience.settings.declaration import MOST_VARIABLES
 
@@ -28,8 +26,6 @@ __all__ = [
     "check_datasets",
     "check_knowledge",
     "checked",
-    "discover_arguments",
-    "knowledge_of",
     "schema_of",
     "spec_from",
     "spec_of",
@@ -82,6 +78,8 @@ def checked(settings: NetworkSettings) -> NetworkSettings:
     Traceback (most recent call last):
     consilience.errors.OptionError: min_contributors must be a whole number of at least 2 and at most 1000; got 1.
     """
+    from consilience.iod.discover import knowledge_of  # noqa: PLC0415  engines and reports, for a process that may only list its studies
+
     check_settings(settings)
     knowledge_of(settings)
     return settings
@@ -92,6 +90,9 @@ def check_knowledge(settings: NetworkSettings, schema: Schema) -> None:
 
     >>> check_knowledge(NetworkSettings(tiers=(("A",), ("B",))), Schema({"A": "continuous", "B": "continuous"}))
     """
+    from consilience.iod.discover import knowledge_of  # noqa: PLC0415
+    from consilience.iod.estimating import pairs_of  # noqa: PLC0415
+
     known = knowledge_of(settings)
     if known is not None:
         known.items(tuple(schema))

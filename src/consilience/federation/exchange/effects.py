@@ -12,13 +12,13 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import special
 
 from consilience.citest.effect import Change, Contrast, Estimate, Variance
 from consilience.citest.interface import Progress
+from consilience.citest.laws import Law
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult, Direction
-from consilience.citest.size import LEVEL
+from consilience.citest.size import half_width
 from consilience.data.design import ModelSpec, column_names
 from consilience.data.kinds import Kind
 from consilience.federation.exchange.batch import batch
@@ -193,7 +193,7 @@ def _differences(plan: _Plan, robust: Robust | None, sums: Sums) -> list[Contras
     intercepts = 1 if sums.options.effects.common else plan.result.contributors
     residual = int(found.n) - shape.per_predictor(intercepts)
     if random:
-        covariance, reach = sums.slopes[plan.model].covariance, float(special.ndtri(0.5 * (1.0 + LEVEL)))
+        covariance, reach = sums.slopes[plan.model].covariance, half_width(Law.CHI2)
     else:
         inside = found.gram[np.ix_(plan.kept, plan.kept)]
         inverse = np.linalg.inv(inside + sums.options.ridge * np.diag(np.diag(inside)))
@@ -202,7 +202,7 @@ def _differences(plan: _Plan, robust: Robust | None, sums: Sums) -> list[Contras
             covariance = inverse * rss / residual
         else:  # HC1: what fitting takes from residuals is given back to all alike
             covariance = inverse @ robust.products @ inverse * (found.n / residual)
-        reach = float(special.stdtrit(residual, 0.5 * (1.0 + LEVEL)))
+        reach = half_width(Law.F, residual_df=residual)
     unit = 2.0 ** (sums.exponents or {}).get(plan.question.y, 0) * plan.deviation
     compared = _compared(plan, sums)
     contrasts = []
@@ -243,7 +243,7 @@ def _standardised(plan: _Plan, total: Standard, sums: Sums) -> list[Contrast]:
     means, covariance = told @ means, told @ covariance @ told.T
     if shape.family is Family.MULTINOMIAL:  # the first level is what all others leave of one
         means[:: len(outcomes)] += 1.0
-    reach = float(special.ndtri(0.5 * (1.0 + LEVEL)))
+    reach = half_width(Law.CHI2)
     contrasts = []
     for value, (level, reference) in enumerate(_compared(plan, sums), start=1):
         for k, outcome in enumerate(outcomes):

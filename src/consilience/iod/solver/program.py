@@ -6,9 +6,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import cache
 from importlib.resources import files
-from typing import Any, NamedTuple
-
-import clingo
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from consilience.graph.marks import ARROW, TAIL
 from consilience.graph.marksets import MarkSets
@@ -16,6 +14,9 @@ from consilience.graph.triples import triples_with_order_marks
 from consilience.iod.clock import Clock, Endless
 from consilience.iod.solver.deduction import Deduced
 from consilience.iod.solver.patience import TICK, Step
+
+if TYPE_CHECKING:
+    import clingo
 
 __all__ = ["PRICE", "Feature", "Marks", "Met", "Program", "facts_of"]
 
@@ -87,6 +88,8 @@ class Program:
         perhaps = [(x, y) for x, y in ordered if not (deduced.ancestor[x] | deduced.never[x]) >> y & 1]
         basis = facts_of("may", pairs) + facts_of("maximal", pairs) + facts_of("sure", sure) + facts_of("perhaps", perhaps)
         basis += facts_of("selectable", [(v,) for v in range(n) if selection_bias and not deduced.pointed >> v & 1])
+        import clingo  # noqa: PLC0415  for whoever looks for graphs
+
         self._control = control = clingo.Control(["--warn=none", "--models=0"])
         self._step: Step[clingo.SolveHandle] | None = None
         control.add("base", [], basis + facts + _rules(weighed=weighed))

@@ -23,7 +23,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
-from scipy import special
 
 from consilience.citest.result import CIResult
 from consilience.citest.size import Measure, Size
@@ -118,6 +117,8 @@ def _linear(size: Size) -> float:
 
 
 def _by_evidence(plain: CIResult, without: CIResult) -> float | None:
+    from scipy import special  # noqa: PLC0415
+
     n, rest = plain.n, without.n
     if not 0 < rest < n:
         return None

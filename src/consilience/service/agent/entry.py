@@ -15,12 +15,10 @@ from consilience.protocol.handshake import join_context
 from consilience.protocol.version import VERSION, who_updates
 from consilience.secagg.identity import fingerprint_of, fingerprint_text, read_fingerprint
 from consilience.service.agent.home import Home, Joined, StudyFolder
-from consilience.service.agent.result import NOT_AGREED, keep_result
 from consilience.service.agent.succeeding import distrust, successor
 from consilience.service.errors import ChangedIdentityError, ConfigurationError, InvitationError, ResultError, UnreachableError
 from consilience.service.fetching import bounded, get_json, message_of
 from consilience.service.invitation import Invitation
-from consilience.service.result_reading import MOST_BYTES
 from consilience.service.tls import client_context, untrusted
 from consilience.wording import printable
 
@@ -142,6 +140,8 @@ def fetch_study(folder: StudyFolder, token: str, *, ca: str = "", insecure: bool
 
 def download(folder: StudyFolder, token: str, held: set[str], *, ca: str = "", insecure: bool = False) -> list[Path]:
     """Download the result into the study's folder; the paths of what was written. Only data are taken: see :mod:`.result`."""
+    from consilience.service.agent.result import NOT_AGREED, keep_result  # noqa: PLC0415  graphs and reports: not before there is a result
+
     joined = folder.joined
     if folder.contract is None:
         raise ResultError(NOT_AGREED)
@@ -155,6 +155,8 @@ def download(folder: StudyFolder, token: str, held: set[str], *, ca: str = "", i
 
 def _document(client: httpx.Client, url: str, token: str) -> bytes | None:
     """One document; None if the study has none of this name. A server that is just being restarted is asked again."""
+    from consilience.service.result_reading import MOST_BYTES  # noqa: PLC0415
+
     for pause in (*PAUSES, None):
         try:
             with client.stream("GET", url, headers={"Authorization": f"Bearer {token}"}) as reply:

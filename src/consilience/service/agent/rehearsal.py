@@ -11,8 +11,8 @@ from consilience.federation import Client, FederatedTest
 from consilience.federation.site.ledger import Ledger
 from consilience.federation.transport import LocalTransport
 from consilience.iod import discover
+from consilience.iod.discover import discover_arguments
 from consilience.service.contract import contract_shown
-from consilience.service.settings import discover_arguments
 
 __all__ = ["rehearse"]
 

@@ -47,7 +47,6 @@ from consilience.service.agent.disclosing import Disclosed
 from consilience.service.agent.earlier.past import Answered, Over, Past
 from consilience.service.agent.earlier.recalling import Recalled, recall
 from consilience.service.agent.home import PlanRecord, StudyFolder
-from consilience.service.agent.result import NOT_AGREED as RESULT_NOT_AGREED
 from consilience.service.agent.telling import TELL_WARNING, declared, question
 from consilience.service.contract import Contract, decode_contract, warnings_of
 from consilience.service.errors import ChangedIdentityError
@@ -151,7 +150,9 @@ class Site:
             return self._welcome(message)
         if isinstance(message, Closing):
             if message.state == "finished" and self._accepted is None:
-                raise ProtocolError(f"The server says that the study is finished. {RESULT_NOT_AGREED}")
+                from consilience.service.agent.result import NOT_AGREED as UNSEEN  # noqa: PLC0415  reports: not before a study's end
+
+                raise ProtocolError(f"The server says that the study is finished. {UNSEEN}")
             self._ends()
         self.state.moves(type(message))
         return None

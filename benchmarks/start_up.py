@@ -93,7 +93,7 @@ def started(what: str) -> tuple[float, list[str]]:
 
 
 def measured(whats: Sequence[str], repeats: int = REPEATS) -> dict[str, dict[str, Any]]:
-    """Median and least processor seconds, modules and heavy packages of each; all take turns, so that a busy moment of the machine meets all."""
+    """Median and least processor seconds, modules and heavy packages of each; all take turns, so that a busy moment meets all."""
     modules = {what: started(what)[1] for what in whats}  # once unmeasured: whatever was not compiled is, from here on
     seconds: dict[str, list[float]] = {what: [] for what in whats}
     for _ in range(repeats):

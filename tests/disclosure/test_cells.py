@@ -164,6 +164,36 @@ def test_a_test_is_that_of_the_sites_that_stay(method: str) -> None:
     assert any("site2 stays out of sums over C and D together" in line for line in server.withheld()), server.withheld()
 
 
+def chained(seed: int, n: int, *, few: bool) -> pl.DataFrame:
+    """D and E go with X; C and E have a small cell where ``few``, and no other two variables have."""
+    rng = np.random.default_rng(seed)
+    x, c = rng.normal(size=n), np.arange(n) % 2
+    d, e = (rng.random(n) < 1 / (1 + np.exp(-2 * x)), rng.random(n) < 1 / (1 + np.exp(-2 * x)))
+    if few:
+        e &= (c == 0) | (np.cumsum(e & (c == 1)) <= 3)
+    return pl.DataFrame({"C": ["pq"[i] for i in c], "D": d.astype(int), "E": e.astype(int), "X": x})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("isolation", ["aggregate", "strict"])
+def test_what_else_is_tested_does_not_change_who_is_in_a_test(isolation: str) -> None:
+    """Tests with the same rows share their means. c and d keep C and E apart, and stay in a test of D and E whatever means it shares: of
+    the rows of C and X, say, which are those of D, E and X, they would say nothing of E.
+    """
+    frames = {name: chained(i, 400 + 500 * (i > 1), few=i > 1) for i, name in enumerate("abcd")}
+    rules = {**AGGREGATE, "isolation": isolation, "single_site": "refuse"}
+    questions = [("C", "D", ["X"]), ("D", "E", ["X"])]
+    found = dict[str, list[cs.CIResult]]()
+    for cells in ("told", "refuse"):
+        servers = [
+            cs.Server([cs.Client(*one) for one in frames.items()], schema=KINDS, **rules, cells=cells, method="residual") for _ in "12"
+        ]
+        found[cells] = [servers[0].test_many(questions)[1], servers[1].test(*questions[1])]
+        assert (" stays out of sums over C and E together" in " ".join(servers[0].withheld())) is (cells == "refuse")
+    assert {(one.n, one.contributors) for each in found.values() for one in each} == {(2600, 4)}
+    assert [one.p_value for each in found.values() for one in each] == pytest.approx([found["told"][0].p_value] * 4, rel=1e-9)
+
+
 def test_a_test_that_too_few_sites_stay_in_is_refused_with_the_reason() -> None:
     server, results = studied(three(5, (60, 70, 80)), AGGREGATE, cells="refuse")
     refused = [r for r in results if not r["informative"]]

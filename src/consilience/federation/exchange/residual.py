@@ -152,7 +152,7 @@ class _Residuals:
             if unplaced:
                 self.tests.append(_Test(question, reason=unplaced))
                 continue
-            sample = alike[frozenset(question.given)].first(question.variables)
+            sample = self._sample(question, alike[frozenset(question.given)])
             expansion = self._expansion(question.given, rows)
             few = f"{rows} rows are too few: there should be more than {FEWEST_ROWS}" if rows <= FEWEST_ROWS else ""
             if expansion is None:
@@ -162,6 +162,18 @@ class _Residuals:
                 continue
             basis = Basis(sample, expansion)
             self.tests.append(_Test(question, Mean(question.x, basis), Mean(question.y, basis)))
+
+    def _sample(self, question: Question, same: SameRows) -> tuple[str, ...]:
+        """The sample that stands for all with the same rows, unless a site of this test keeps one of its variables and x or y apart.
+
+        Of such a site the sample has the rows, and what it says of them has nothing of x or of y: the means would be those of the others.
+        """
+        found, census = same.first(question.variables), self.sums.census
+        if census is None:
+            return found
+        sites = census.contributors(question.variables)
+        shown = all(census.contributors({*found, name}) >= sites for name in (question.x, question.y))
+        return found if shown else question.variables
 
     def _unplaced(self, question: Question) -> str:
         """Why nobody can say where a variable lies that a smooth model or a score needs, or the empty string.

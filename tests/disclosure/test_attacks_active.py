@@ -13,8 +13,11 @@ import pytest
 
 import consilience as cs
 from consilience import errors
+from consilience.data.basis import Expansion
+from consilience.data.responses import Coded
 from consilience.data.schema import Schema
 from consilience.federation.transport.local import LocalTransport
+from consilience.protocol.mean_products import MeanProducts, MeanSet, MeanTotal
 from consilience.protocol.messages import Announced
 from consilience.protocol.products import Products
 from consilience.settings.terms import Terms
@@ -85,6 +88,31 @@ def test_a_server_that_lied_gets_nothing_more_from_who_saw_it(rules: dict[str, A
 
 
 # different contracts
+
+
+# counts that are true, and a mean that is none of the test's
+
+ONE_HAS_BOTH = {"a": table(1, columns="CX"), "b": table(2, columns="CX"), "c": table(3, columns="XW"), "d": table(4, columns="CXW")}
+
+
+def mean_of_c_where_w_is(rules: dict[str, Any]) -> MeanTotal:
+    """Two sites have W and three have C, which is announced and true; one has both. Asked for are means of C over rows with W."""
+    server, _ = serve(ONE_HAS_BOTH, rules, method="residual")
+    request = MeanProducts((MeanSet(("W",), Expansion((), 0, -1), ("C",)),), Coded({}), slopes=True, features=False)
+    total = server._transport.ask(request, [Announced(("W",), 2, 164), Announced(("C",), 3, 246)])
+    return request.read(total, server.schema)[0]
+
+
+def test_without_rules_a_mean_over_rows_of_another_variable_is_one_sites_own() -> None:
+    """One request and no subtraction; before, it was so with rules, too, although statements say that one site has both."""
+    counts = mean_of_c_where_w_is(OFF).counts["C"]
+    assert counts.tolist() == [(ONE_HAS_BOTH["d"]["C"] == level).sum() for level in "pqr"]
+
+
+@both
+def test_no_mean_is_summed_over_fewer_sites_than_agreed(rules: dict[str, Any]) -> None:
+    with pytest.raises(errors.DisclosureError, match="C, W"):
+        mean_of_c_where_w_is(rules)
 
 
 def joined(*terms: Terms) -> tuple[LocalTransport, Schema]:

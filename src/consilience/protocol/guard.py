@@ -421,10 +421,14 @@ class Guard:
         if reason:
             raise DisclosureError(f"No sum over {', '.join(variables)}: {reason}.")
 
-    def may_vote(self, name: str) -> None:
-        """Spreads are summed once in a study, over all sites that contribute the variable: where that is stated, they are enough."""
-        if self.census is not None and len(self.census.contributors((name,))) < self.terms.min_contributors:
-            raise DisclosureError(f"No sum over {name}: fewer than {self.terms.min_contributors} sites contribute it.")
+    def enough_contribute(self, variables: VariableSet) -> None:
+        """Enough sites state that they contribute a set, of which no counts are announced. Without statements nobody knows.
+
+        So it is for spreads, which are summed once in a study, and for means of a response that is not among the variables of its sample:
+        of the many sites that have the sample, one may have the response.
+        """
+        if self.census is not None and len(self.census.contributors(variables)) < self.terms.min_contributors:
+            raise DisclosureError(f"No sum over {', '.join(variables)}: fewer than {self.terms.min_contributors} sites contribute that.")
 
     def allows_sum(self, variables: VariableSet, *, single: bool = False) -> None:
         """No sum over too few sites or rows. ``single``: one term is enough where the study lets a site answer alone."""

@@ -93,7 +93,9 @@ class MeanProducts(Request, frozen=True, tag="means"):
                 guard.allows_sum(variables)
         for each in self.sets:
             for name in each.responses:  # which sites have it in all rows of the sample: a sum over these
-                guard.may_count(tuple(sorted({*each.sample, name})))
+                together = tuple(sorted({*each.sample, name}))
+                guard.may_count(together)
+                guard.enough_contribute(together)
             check_expansion(each.sample, each.expansion, each.responses, self.coded, guard)
         guard.keeps_coding(self.coded)
 

@@ -59,7 +59,7 @@ class Survey(Request, frozen=True, tag="survey"):
         for variables in self.sets:
             guard.may_count(variables)
         for name in self.spreads:
-            guard.may_vote(name)
+            guard.enough_contribute((name,))
 
     def answer(self, desk: Desk, site: int) -> Floats:
         """Counts of complete rows; and for each spread a vote, unless the column is absent or constant here."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tests.system.processes import Server
 
 LONGEST = (
+    "tests/system/test_nvflare.py",
     "tests/web/test_end_to_end.py",
     "tests/system/test_kills.py",
     "tests/system/test_memory.py",

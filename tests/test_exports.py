@@ -34,6 +34,7 @@ ROOMS = (
     "simulate",
     "reproduction",
     "service",
+    "flare",
     "web",
     "cli",
 )

@@ -15,6 +15,7 @@
 #   simulate/         random graphs and models, synthetic sites, power
 #   reproduction/     the paper's simulation study and its page
 #   service/          the study server and the site agent; needs the extra consilience[service]
+#   flare/            the same studies on the network of NVIDIA FLARE; needs the extra consilience[nvflare]
 #   web/              the pages of the study server and the site's app; needs the extra consilience[web]
 #   cli/              the command line; the only place that prints
 """Causal discovery across data sets that may not leave their sites.

@@ -56,6 +56,7 @@ COMMANDS = {
     ),
     "server": Where("consilience.cli.server:server_app", "Set up and run a study server, and manage its studies."),
     "client": Where("consilience.cli.client:client_app", "Take part in a study: join it, answer it, look at what has left this site."),
+    "nvflare": Where("consilience.cli.nvflare:nvflare_app", "Run a study on the network of NVIDIA FLARE."),
 }
 
 

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 from consilience.errors import MissingPackageError
 
-__all__ = ["need_service", "need_web"]
+__all__ = ["need_flare", "need_service", "need_web"]
 
 _PACKAGES = ("fastapi", "uvicorn", "websockets", "httpx", "argon2")
 _PAGES = (*_PACKAGES, "jinja2")
@@ -26,6 +26,14 @@ def need_web() -> None:
     >>> need_web()
     """
     _need(_PAGES, "web")
+
+
+def need_flare() -> None:
+    """Raise :class:`MissingPackageError` unless the packages of ``consilience[nvflare]`` are there.
+
+    >>> need_flare()
+    """
+    _need((*_PACKAGES, "nvflare"), "nvflare")
 
 
 def _need(packages: tuple[str, ...], extra: str) -> None:

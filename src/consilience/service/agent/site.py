@@ -209,6 +209,10 @@ class Site:
         self.state.moves(DeclareAsk, Standing.DECLINED)
         return Declined(f"{why} Declare the study's schema in advance.")
 
+    def note_refusal(self, what: str, why: str) -> None:
+        """Write down a refusal that no line of the ledger tells of yet: where no person was there who was told."""
+        self._open_ledger().add(self._joined.study, "", 0, what, 0, 0, masked_with=0, refused=printable(why))
+
     def _open_ledger(self) -> Ledger:
         """The ledger on disk, opened once."""
         if self._ledger is None:

@@ -15,7 +15,7 @@ from consilience.data.apart import Apart
 from consilience.data.schema import Schema
 from consilience.data.table import Table
 from consilience.disclosure import cells as module
-from consilience.disclosure.cells import TIMES, apart_of
+from consilience.disclosure.cells import MOST_APART, TIMES, apart_of
 from consilience.disclosure.census import Census
 from consilience.disclosure.errors import StatementError
 from consilience.disclosure.patterns import patterns_of
@@ -267,8 +267,28 @@ def test_strict_does_not_tell_apart_sites_by_what_they_keep_apart() -> None:
 
 @pytest.mark.parametrize("apart", [((2, 1),), ((1,),), ((1, 1),), ((1, 2), (0, 1)), ((0, 3),), ((1, 9),)])
 def test_what_is_no_set_that_is_kept_apart(apart: tuple[tuple[int, ...], ...]) -> None:
-    with pytest.raises(StatementError, match="each once and in order"):
+    with pytest.raises(StatementError, match="once and in order"):
         decode_statement(Statement(("C", "D", "E", "X"), True, 10, apart).encoded(), KINDS)
+
+
+def test_a_statement_names_no_more_sets_than_a_site_does() -> None:
+    """Every set is looked at by everybody: one statement of 32,000 sets of three cost a minute at each site."""
+    schema = Schema({f"V{i:02}": "binary" for i in range(30)})
+    sets = tuple(combinations(range(30), 3))[: MOST_APART + 1]
+    assert decode_statement(Statement(tuple(schema), True, 10, sets[:-1]).encoded(), schema).apart == sets[:-1]
+    with pytest.raises(StatementError, match="at most 4000 sets"):
+        decode_statement(Statement(tuple(schema), True, 10, sets).encoded(), schema)
+
+
+def test_levels_that_a_site_does_not_have_are_no_matter() -> None:
+    """A study may name a hundred levels of each variable, of which three make a million cells."""
+    rng = np.random.default_rng(2)
+    frame = pl.DataFrame({name: rng.choice(["17", "60"], size=300, p=[0.6, 0.4]) for name in "CDE"} | {"F": [None] * 300})
+    frame = frame.with_columns(pl.when(pl.int_range(300) < 200).then("C").alias("C"), F=pl.lit(None, dtype=pl.String))
+    few, many = ([str(i) for i in levels] for levels in ((17, 60), range(100)))
+    tables = [Table(frame, Schema(dict.fromkeys("CDEF", ("multinomial", levels))), "m") for levels in (few, many)]
+    assert apart_of(tables[0], 5) == apart_of(tables[1], 5)
+    assert apart_of(tables[1], 20) is not None
 
 
 def test_a_statement_with_sets_that_are_kept_apart() -> None:

@@ -23,12 +23,19 @@ class Apart:
     discrete: frozenset[str]
     most: int = 0
     _known: dict[frozenset[str], bool] = field(default_factory=dict, compare=False, repr=False)
+    _by_first: dict[str, list[frozenset[str]]] = field(default_factory=dict, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for one in self.sets:  # by one of its variables: without it a set is in nothing, and others may state thousands of them
+            self._by_first.setdefault(min(one), []).append(one)
 
     def parts(self, variables: Iterable[str]) -> bool:
         """True if these variables are not looked at together."""
         wanted = self.discrete.intersection(variables)
         found = self._known.get(wanted)
         if found is None:  # each is asked for with every request
-            found = bool(self.most and len(wanted) > self.most) or any(one <= wanted for one in self.sets)
+            found = bool(self.most and len(wanted) > self.most) or any(
+                one <= wanted for first in wanted for one in self._by_first.get(first, ())
+            )
             self._known[wanted] = found
         return found

@@ -98,23 +98,30 @@ class _Cells:
     def __init__(self, table: Table, names: Sequence[str]) -> None:
         patterns = patterns_of(table)
         self._has = patterns.has[:, [patterns.columns.index(name) for name in names]]
-        self._levels = [len(table.schema[name].levels) for name in names]
         # rows that are alike are one, with how many they are: many tables are counted, and where variables are few these are fewer
         rows = np.stack([patterns.of_row, *(table.codes[name] for name in names)], axis=1).astype(np.int64)
-        distinct, self._times = np.unique(rows[patterns.of_row >= 0], axis=0, return_counts=True)
-        self._group, self._codes = distinct[:, 0], distinct[:, 1:]
+        distinct, times = np.unique(rows[patterns.of_row >= 0], axis=0, return_counts=True)
+        self._group, self._times = distinct[:, 0].copy(), times.astype(np.float64)
+        # codes of levels that occur: a study may name a hundred of which a site has two
+        coded = [np.unique(codes, return_inverse=True) for codes in distinct[:, 1:].T]
+        self._levels = [int(np.count_nonzero(levels >= 0)) for levels, _ in coded]
+        self._codes = [codes - int(levels[0] < 0) for levels, codes in coded]
 
     def is_few(self, variables: tuple[int, ...], min_cell: int) -> bool:
         """True if a cell of these variables has few rows, or should have few if two of them were independent given the others."""
         has: NDArray[np.bool_] = np.all(self._has[:, variables], axis=1)
-        inside = has[self._group]
         shape = (len(self._has), *(self._levels[i] for i in variables))
-        if not inside.any():
+        if not has.any():
             return False
         if prod(shape) > MOST_CELLS:
             return True
-        key = np.ravel_multi_index((self._group[inside], *(self._codes[inside, i] for i in variables)), shape)
-        counts = np.bincount(key, weights=self._times[inside], minlength=prod(shape)).reshape(shape).astype(np.float64)
+        key, times = self._group, self._times
+        for i in variables:
+            key = key * self._levels[i] + self._codes[i]
+        if not has.all():
+            inside = has[self._group]
+            key, times = key[inside], times[inside]
+        counts = np.bincount(key, weights=times, minlength=prod(shape)).reshape(shape).astype(np.float64)
         if ((counts > 0) & (counts < min_cell)).any():
             return True
         return any(_least_expected(counts, a, b) < TIMES * min_cell for a, b in combinations(range(1, counts.ndim), 2))

@@ -10,6 +10,7 @@ import msgspec
 
 from consilience.data.apart import Apart
 from consilience.data.schema import Schema
+from consilience.disclosure.cells import MOST_APART
 from consilience.disclosure.errors import StatementError
 
 __all__ = ["MOST_BYTES", "Statement", "decode_statement", "stated_apart"]
@@ -97,11 +98,16 @@ statement names C.
 
 
 def _check_apart(found: Statement, schema: Schema) -> None:
-    """Sets of at least two of the site's discrete variables, each set and each variable in it once and in order."""
+    """Sets of at least two of the site's discrete variables, no more than a site names, each set and variable once and in order."""
     discrete = {i for i, name in enumerate(schema) if schema[name].kind.is_discrete and name in found.variables}
     ordered = list(found.apart) == sorted(set(found.apart)) and all(list(one) == sorted(set(one)) for one in found.apart)
-    if not ordered or found.most < 0 or not all(len(one) > 1 and discrete.issuperset(one) for one in found.apart):
+    if (
+        not ordered
+        or found.most < 0
+        or len(found.apart) > MOST_APART
+        or not all(len(one) > 1 and discrete.issuperset(one) for one in found.apart)
+    ):
         raise StatementError(
-            "A site keeps sets of two or more of its discrete variables apart, by their places in the schema, each once and in order; its "
-            "statement has others."
+            f"A site keeps at most {MOST_APART} sets of two or more of its discrete variables apart, by their places in the schema, each "
+            f"once and in order; its statement has others."
         )

@@ -186,12 +186,10 @@ CROSSED = {"a": crossed(1, 90, 0), "b": crossed(2, 120, 0), "c": crossed(3, 70, 
 LEVELS = {"B": ("binary", ["no", "yes"]), "D": ("binary", ["f", "m"]), "E": ("binary", ["old", "new"]), "X": "continuous"}
 
 
-@both
-def test_a_patient_alone_in_a_cell_of_two_levels_has_a_number_in_the_information_of_a_model(rules: dict[str, Any]) -> None:
-    """No lie, one test, one sum: between D and E the information is Σ p(1 - p) over the rows with both levels. That is one patient, whose p
-    is a function of X. (With intercepts of sites the sums of the other rows are in it, too.)
+def numbers_in_the_cell(server: cs.Server) -> list[float]:
+    """No lie, one test, one sum: between D and E the information is Σ p(1 - p) over the rows with both levels. Where that is about one
+    patient, its p is a function of X, up to which side of the middle it is on.
     """
-    server = cs.Server([cs.Client(site, frame) for site, frame in CROSSED.items()], schema=LEVELS, **rules, site_effects="none")
     record = Record(server)
     server.test("B", "X", given=["D", "E"])
     seen = [
@@ -206,5 +204,36 @@ def test_a_patient_alone_in_a_cell_of_two_levels_has_a_number_in_the_information
     (by_d, by_e, by_x, constant), total = seen[-1]
     weight = total.info[0, 1]
     linear = np.log((1 + np.sqrt(1 - 4 * weight)) / (1 - np.sqrt(1 - 4 * weight)))
-    found = [locations["X"] + 2.0 ** exponents.get("X", 0) * (sign * linear - constant - by_d - by_e) / by_x for sign in (-1, 1)]
-    assert min(abs(one - CROSSED["c"]["X"][0]) for one in found) < 1e-6
+    return [locations["X"] + 2.0 ** exponents.get("X", 0) * (sign * linear - constant - by_d - by_e) / by_x for sign in (-1, 1)]
+
+
+@both
+def test_a_patient_alone_in_a_cell_of_two_levels_has_a_number_in_the_information_of_a_model(rules: dict[str, Any]) -> None:
+    """(With intercepts of sites the sums of the other rows are in it, too.)"""
+    server = cs.Server([cs.Client(site, frame) for site, frame in CROSSED.items()], schema=LEVELS, **rules, site_effects="none")
+    assert min(abs(one - CROSSED["c"]["X"][0]) for one in numbers_in_the_cell(server)) < 1e-6
+
+
+def foreseen(seed: int, n: int, together: int) -> pl.DataFrame:
+    """The same, but that those with both levels have so much of X that B is certain, all but the first."""
+    rng, at = np.random.default_rng(seed), np.arange(n)
+    d, e = (at % 3 == 0), (at % 3 == 1) | ((at % 3 == 0) & (at < 3 * together))
+    x = np.where(d & e, rng.normal(53.5, 0.3, n), rng.normal(50.0, 1.5, n))
+    x[0] = 51.05
+    b = np.where((x + rng.normal(0.0, 0.5, n) > 50.5) | (d & e), "yes", "no")
+    return pl.DataFrame({"B": b, "D": np.where(d, "m", "f"), "E": np.where(e, "new", "old"), "X": x})
+
+
+FORESEEN = {"a": foreseen(1, 400, 0), "b": foreseen(2, 480, 0), "c": foreseen(3, 600, 60)}
+
+
+@both
+@pytest.mark.parametrize("cells", ["told", "refuse"])
+def test_so_has_one_of_sixty_patients_in_a_cell_if_all_others_are_foreseen(rules: dict[str, Any], cells: str) -> None:
+    """Sums are about many rows with each level, and so no site is silent; about the cell of two they are not counted. No cell is small,
+    and none is kept apart. The others of the cell are in the third digit.
+    """
+    more = {"site_effects": "none", "cells": cells}
+    server = cs.Server([cs.Client(site, frame) for site, frame in FORESEEN.items()], schema=LEVELS, **rules, **more)
+    assert min(abs(one - 51.05) for one in numbers_in_the_cell(server)) < 0.02
+    assert not any("stays out" in line for line in server.withheld())

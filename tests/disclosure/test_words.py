@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import itertools
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from consilience.data.schema import Schema
 from consilience.disclosure.census import Census
 from consilience.disclosure.shield import shield
 from consilience.disclosure.statement import Statement
-from consilience.disclosure.words import MOST_LINES, SOLVED, contract_lines, result_lines, site_lines
-from consilience.settings.choices import Dropout, Isolation, Method, SingleSite
+from consilience.disclosure.words import MOST_LINES, SOLVED, contract_lines, in_words, result_lines, site_lines
+from consilience.settings.choices import Cells, Dropout, Isolation, Method, SingleSite
 from consilience.settings.terms import Terms
 from tests.disclosure.sites import SCHEMA, random_site, table
 
@@ -179,3 +181,35 @@ def test_what_fitted_models_tell_is_said(terms: Terms) -> None:
     off = said(contract_lines(Terms(min_cell=1, isolation=Isolation.STRICT, single_site=SingleSite.REFUSE)))
     assert "random numbers" not in off
     assert "can ask for steep models of its choice" in off
+
+
+@pytest.mark.parametrize("cells", list(Cells))
+def test_what_fitted_models_tell_is_said_wherever_models_are_fitted(cells: Cells) -> None:
+    """Effects are of regressions, also where tests are of residuals; a rule on cells is none on what a model foresees of their rows."""
+    residual = Terms(min_cell=5, method=Method.RESIDUAL, network=True, cells=cells)
+    effects = said(contract_lines(msgspec.structs.replace(residual, estimates=(("A", "B"),))))
+    for words in ("in place of sums that are about fewer than 5 of its rows", "in what a model does not foresee"):
+        assert words in effects
+        assert words in said(contract_lines(Terms(min_cell=5, cells=cells)))
+        assert words not in said(contract_lines(residual))
+
+
+def test_a_rule_on_cells_without_a_least_count_says_nothing_of_cells() -> None:
+    """It said that the site has no cell of 1 to 0 rows. A strict study may have min_cell=1, and a site too."""
+    terms = Terms(isolation=Isolation.STRICT, single_site=SingleSite.REFUSE, network=True)
+    columns = {"A": [float(i % 7) for i in range(80)], "B": [i % 2 for i in range(80)]}
+    found = shield(table(columns), terms, 1, Cells.REFUSE)
+    assert found.cells is Cells.TOLD
+    assert "cell of" not in said(site_lines(found, terms, 1))
+
+
+def test_a_bound_on_how_many_variables_are_shown_together_is_not_given_as_few_rows() -> None:
+    terms = Terms(min_cell=5, cells=Cells.REFUSE)
+    bound, both = (Statement(("B", "C", "D"), True, 10, sets, 2) for sets in ((), ((0, 1),)))
+    assert "that no value of these is missing, that it is in no sum over more than 2 discrete variables, and" in in_words(bound, terms)
+    words = "that few rows have given levels together of 1 set of them, which are named, that it is in no sum over more than 2 discrete"
+    assert words in in_words(both, terms)
+    schema = Schema(dict.fromkeys("BCD", "binary"))
+    lines = said(result_lines(Census({b"1": bound}, terms, schema), {b"1": "bonn"}))
+    assert "bonn stays out of sums over more than 2 discrete variables, whose cells are too many to look at" in lines
+    assert "few of its rows" not in lines

@@ -177,6 +177,30 @@ def test_a_site_whose_table_has_changed_says_nothing_more_in_the_study(change: C
     assert "same table" in str(caught.value)
 
 
+@pytest.mark.parametrize("own", [0, 5], ids=["no rule", "its own rule"])
+def test_rows_stay_what_they_are_also_where_only_the_site_has_a_rule(own: int) -> None:
+    """A study over a network without rules. Without one of its own, a site tells of a new patient by what its sums are before and after;
+    with one its owner was told that nobody can, and still it was so.
+    """
+    clients, histories = [cs.Client(c.name, c.frame, min_cell=own) for c in mixed_clients(2, columns="ABC")], [History(), History()]
+    wire, counts = Wire(clients, network=True), dict[bytes, np.ndarray]()
+
+    def begin(run: bytes, frame: pl.DataFrame) -> None:
+        first = cs.Client(clients[0].name, frame, identity=clients[0].identity, min_cell=own)
+        both = zip([first, clients[1]], histories, strict=True)
+        wire.participants = [client.join("study", wire.schema, wire.terms, wire.members, history=history) for client, history in both]
+        wire.begin(wire.participants, run)
+        counts[run] = wire.total(Survey((("A", "B", "C"),)))
+
+    begin(b"run 1", clients[0].frame.head(39))
+    if own:
+        with pytest.raises(errors.ChangedStatementError, match="same table"):
+            begin(b"run 2", clients[0].frame)
+    else:
+        begin(b"run 2", clients[0].frame)
+        assert (counts[b"run 2"] - counts[b"run 1"]).round().tolist() == [0.0, 1.0]
+
+
 def test_another_statement_of_another_site_is_refused_by_name() -> None:
     clients, history = mixed_clients(2), History()
     wire = Wire(clients, min_cell=5)

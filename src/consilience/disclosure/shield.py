@@ -117,7 +117,7 @@ def shield(table: Table, terms: Terms, min_cell: int, cells: Cells = DEFAULTS.ce
     True
     """
     found = _without_rare_levels(table, terms, min_cell)
-    if Cells.REFUSE not in (terms.cells, cells):
+    if Cells.REFUSE not in (terms.cells, cells) or min_cell <= 1:  # where no count is small, no cell is
         return found
     apart = apart_of(found.table, min_cell)
     sets, most = stated_apart(apart, table.schema)

@@ -195,7 +195,7 @@ def _rest(terms: Terms) -> list[str]:
         lines.append(
             "not covered: a server that lies about how many sites can do a test can have the p-value of one of them, in three digits"
         )
-    if terms.method in (Method.FEDCI, Method.AUTO):
+    if terms.method in (Method.FEDCI, Method.AUTO) or terms.estimates:  # effects are of fitted models, whatever tests are
         lines += _models(terms)
     if terms.method in (Method.RESIDUAL, Method.AUTO):
         lines += _curves(terms, strict=strict)
@@ -204,15 +204,16 @@ def _rest(terms: Terms) -> list[str]:
 
 def _models(terms: Terms) -> list[str]:
     """What sums of fitted models may tell."""
-    alone = [
-        "not covered: a row that is alone in having its levels of two variables; models that have both, and a number, tell of that row's "
-        "number"
-    ] * (terms.cells is Cells.TOLD)
+    having = "alone in having its levels of two variables, or " * (terms.cells is Cells.TOLD)
+    alone = (
+        f"not covered: a row that is {having}alone, among those with its levels of two variables, in what a model does not foresee; models "
+        f"that have both, and a number, tell of that row's number"
+    )
     if terms.min_cell == 1:
         return [
             "not covered: where a level is a function of a number, such as an age group and age, fitted models become steps, and tell of "
             "the few rows next to them; a server that does not follow the protocol can ask for steep models of its choice (min_cell=1)",
-            *alone,
+            alone,
         ]
     return [
         f"where a level is a function of a number, such as an age group and age, fitted models become steps, and would tell of the few "
@@ -220,7 +221,7 @@ def _models(terms: Terms) -> list[str]:
         f"model is left out (min_cell={terms.min_cell}; of a level that fewer than {3 * terms.min_cell} rows have, a third is enough)",
         f"not covered: a server that does not follow the protocol can ask for models at many points of its choice; each sum is about "
         f"{terms.min_cell} rows or more, but all of them together may tell of single ones",
-        *alone,
+        alone,
     ]
 
 
@@ -278,7 +279,7 @@ def _drawn(shielded: Shielded, terms: Terms, min_cell: int) -> list[str]:
     """What of a site's rows is drawn, and what leaving it out tells."""
     lines, table = [], shielded.table
     if terms.bootstrap and table.names:
-        limits = Limits(max(terms.min_rows, min_cell), min_cell) if terms.shielded else None
+        limits = Limits(max(terms.min_rows, min_cell), min_cell) if terms.shielded or min_cell > 1 else None
         draws = Draws(table, b"", limits, fixed=shielded.cells is Cells.REFUSE)
         drawn = int(draws.drawn.sum())
         copies = (
@@ -350,7 +351,7 @@ def _about_apart(shielded: Shielded, min_cell: int) -> list[str]:
     if len(sets) > MOST_LINES:
         named.append(f"… and out of those over {counted(len(sets) - MOST_LINES, 'other set')} of variables")
     if apart.most:
-        named.append(f"this site stays out of all sums over more than {apart.most} discrete variables")
+        named.append(f"this site stays out of all sums over more than {apart.most} discrete variables, whose cells are too many to look at")
     return [
         f"how many of its rows have given levels of several variables together is not told where they are 1 to {min_cell - 1}, or should "
         f"be fewer than {TIMES * min_cell} if two of the variables were independent:",
@@ -412,9 +413,10 @@ def in_words(said: Statement, terms: Terms) -> str:
         return f"that this site sits out, since it has fewer than {terms.min_rows} rows to contribute"
     gaps = "that no value of these is missing" if said.whole else "that some values of these are missing"
     apart = ""
-    if said.apart or said.most:
-        sets = f"{counted(len(said.apart), 'set')} of them" if said.apart else "many of them"
-        apart = f", that few rows have given levels together of {sets}, which are named,"
+    if said.apart:
+        apart = f", that few rows have given levels together of {counted(len(said.apart), 'set')} of them, which are named,"
+    if said.most:
+        apart = f"{apart.rstrip(',')}, that it is in no sum over more than {said.most} discrete variables,"
     return (
         f"that this site contributes {', '.join(said.variables)}, {gaps}{apart}{'' if apart else ','} and that it has at least "
         f"{counted(terms.min_rows, 'row')}"
@@ -478,9 +480,15 @@ def _kept_apart(census: Census, names: Mapping[bytes, str]) -> list[str]:
             continue
         sets = sorted((sorted(one) for one in apart.sets), key=lambda one: (len(one), one))
         over = "; ".join(map(_together, sets[:3])) + (f"; and {counted(len(sets) - 3, 'other set')} of variables" if len(sets) > 3 else "")
-        bound = f"more than {apart.most} discrete variables" if apart.most else ""
-        lines.append(
-            f"{names.get(site, site.hex()[:8])} stays out of sums over {'; and over '.join(filter(None, (over, bound)))}, since few of its "
-            f"rows have given levels of them together, or should have (cells='refuse')"
-        )
+        name = names.get(site, site.hex()[:8])
+        if sets:
+            lines.append(
+                f"{name} stays out of sums over {over}, since few of its rows have given levels of them together, or should have "
+                f"(cells='refuse')"
+            )
+        if apart.most:
+            lines.append(
+                f"{name} stays out of sums over more than {apart.most} discrete variables, whose cells are too many to look at "
+                f"(cells='refuse')"
+            )
     return lines

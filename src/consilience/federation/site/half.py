@@ -122,6 +122,7 @@ class SiteHalf:
         self.min_cell = max(min_cell, terms.min_cell)
         self.shielded = shield(table, terms, self.min_cell, cells)
         self._statement = self.shielded.statement.encoded() if terms.shielded else b""
+        self._ruled = terms.shielded or self.min_cell > 1  # by a rule of the study, or of this site alone
         self._draws = draws or identity.derive(pack(_DRAWS, study.encode()))
         self._desk: Desk | None = None
         self._history = History() if history is None else history
@@ -175,7 +176,7 @@ class SiteHalf:
 
     def _holds_what_it_held(self) -> None:
         """Where there are rules on disclosure: the same rows in a whole study, since sums before and after would differ by the others."""
-        if not self.terms.shielded:
+        if not self._ruled:
             return
         stated, held = self._history.stated.get(self.fingerprint, self._statement), self._history.held
         if stated != self._statement or (held and held != self._held):
@@ -224,7 +225,7 @@ class SiteHalf:
             answering = self.shielded.table if census is None else apply(self.shielded, census, self.fingerprint)
             # over a network always: how many sites are able to do a test, the server counts, and nobody can check it
             rounds = self.terms.network or self.terms.disclosure.rounds_alone
-            limits = Limits(max(self.terms.min_rows, self.min_cell), self.min_cell) if self.terms.shielded else None
+            limits = Limits(max(self.terms.min_rows, self.min_cell), self.min_cell) if self._ruled else None
             draws = Draws(answering, self._draws, limits, fixed=self.shielded.cells is Cells.REFUSE)
             self._desk = desk_for(answering, rounds_own=rounds, fewest=self.min_cell, draws=draws, own=self.fingerprint)
         self._run = _Run(run, present, roster, secrets, RoundBook(run))
@@ -234,6 +235,8 @@ class SiteHalf:
     def _census(self, keys: list[SignedKey]) -> Census | None:
         """What the sites of a run state of themselves, which must be what they stated before. None where there are no such rules."""
         if not self.terms.shielded:
+            if self._ruled and not self._history.held:
+                self._history.take(Stated((), (), self._held))
             return None
         known, new = self._history.stated, dict[bytes, bytes]()
         for key in keys:

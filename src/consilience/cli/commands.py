@@ -54,6 +54,10 @@ COMMANDS = {
         "consilience.cli.app_command:app_command",
         "Take part in a study with a browser instead of commands. The app answers this machine only.",
     ),
+    "doctor": Where(
+        "consilience.cli.doctor:doctor",
+        "Look for what stands in the way of taking part: installation, folder, network, server, tables; and what to ask the IT department.",
+    ),
     "server": Where("consilience.cli.server:server_app", "Set up and run a study server, and manage its studies."),
     "client": Where("consilience.cli.client:client_app", "Take part in a study: join it, answer it, look at what has left this site."),
     "nvflare": Where("consilience.cli.nvflare:nvflare_app", "Run a study on the network of NVIDIA FLARE."),

@@ -16,11 +16,12 @@
 ``worker/``        processes that look for graphs and write reports
 ``agent/``         the site's side: its folder, its session, its connection
 ``browsers``       what logs in, by the names that people have for it
+``doctor/``        what stands in the way of a site, with the sentence to send to whoever can change it
 ``config``         settings of the processes, from file and environment, in one table
 ``tls``            certificates for trials, contexts for both sides
 ``logs``           one line of JSON per event
 ``lock``           one process per folder
 ================== =================================================================================
 
-Needs the extra ``consilience[service]``; the library below does not. Nothing in here prints.
+Needs the extra ``consilience[service]``, but for ``doctor/``; the library below does not. Nothing in here prints.
 """

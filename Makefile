@@ -53,10 +53,11 @@ scale: $(VENV)/.dev             ## how many variables the exact engine can do; r
 reproduction: $(VENV)/.dev      ## the paper's simulation study; rewrites docs/reproduction.md and its figures
 	$(BIN)/consilience reproduce --size default --out build/reproduction --page docs/reproduction.md
 
-service-bench: $(VENV)/.dev     ## the study server: latency against in process, fifty studies at once, and two thousand listeners
+service-bench: $(VENV)/.dev     ## the study server: latency against in process, fifty studies at once, two thousand listeners, and a round on FLARE's network
 	$(BIN)/python benchmarks/service_latency.py
 	$(BIN)/python benchmarks/service_load.py
 	$(BIN)/python benchmarks/listeners.py
+	$(BIN)/python benchmarks/nvflare_latency.py
 
 endurance: $(VENV)/.dev         ## the study server over hours: 500 studies in sequence, 50 at once, killed 40 times and stopped 20 times
 	$(BIN)/python benchmarks/service_endurance.py sequence

@@ -13,6 +13,7 @@ import consilience as cs
 from consilience import errors
 from consilience.federation.transport import LocalTransport
 from consilience.glm.layout import Ordinal, SiteEffects
+from consilience.protocol.diagnose import Diagnose, DiagnoseAsk
 from consilience.protocol.evaluate import Evaluate, ModelAsk
 from consilience.protocol.grid import Cells, Grid
 from consilience.protocol.messages import Announced, RoundRequest
@@ -113,3 +114,23 @@ def test_a_model_has_no_more_points_by_other_samples() -> None:
             continue
         with pytest.raises(errors.RefusalError, match="at most one variable more"):
             server._transport.ask(request, [Announced(sample, 3, 246)])
+
+
+@both
+def test_whether_a_model_holds_is_told_at_three_points_whatever_the_sample(rules: dict[str, Any]) -> None:
+    """Before: three points for each variable that a sample may have besides the model's own, all of them the same rows at sites without
+    gaps. No server that follows the protocol asks so.
+    """
+    server, _ = serve({site: table(i, columns="CXZW") for i, site in enumerate("abc")}, rules)
+
+    def ask(sample: tuple[str, ...], slope: float) -> None:
+        model = ModelAsk("C", ("X",), sample, (0,), (0, 1, 2), np.full(2, slope).tobytes())
+        request = Diagnose((DiagnoseAsk(model, (0,), 1),), Ordinal.PROPORTIONAL, {})
+        server._transport.ask(request, [Announced(sample, 3, 246)])
+
+    for i in range(3):
+        ask(("C", "X"), 0.1 * i)
+    with pytest.raises(errors.RepeatedQuestionError, match="3 points at most"):
+        ask(("C", "X"), 0.3)
+    with pytest.raises(errors.OutsideSchemaError, match="its own variables"):
+        ask(("C", "W", "X"), 0.3)

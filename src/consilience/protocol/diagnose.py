@@ -19,7 +19,7 @@ from consilience.glm.kernel import Floats
 from consilience.glm.layout import Family, Ordinal, Shape
 from consilience.glm.misfit import Misfit, Widened, in_range, misfit_of_counts, misfit_of_levels, misfit_of_numbers, misfit_size
 from consilience.protocol.desk import Desk
-from consilience.protocol.errors import WrongShapeError
+from consilience.protocol.errors import OutsideSchemaError, WrongShapeError
 from consilience.protocol.evaluate import ModelAsk, check_design, intercepts_near, recoded
 from consilience.protocol.guard import Guard
 from consilience.protocol.request import MANY, Request, VariableSet
@@ -62,6 +62,8 @@ class DiagnoseAsk(msgspec.Struct, frozen=True):
         """A model of the study, with features that it has, at numbers that are some."""
         model, schema = self.model, guard.table.schema
         check_design(model, guard)
+        if set(model.sample) != {model.response, *model.predictors}:  # full models alone are looked at: others would be points again
+            raise OutsideSchemaError(f"A model is looked at on the rows of its own variables; got {', '.join(model.sample)}.")
         most = len(feature_plan(schema, self._columns(schema)))
         if not 0 <= self.features <= most or len(self.scales) != len(model.keep) or any(abs(s) > MOST_SCALE for s in self.scales):
             raise WrongShapeError(

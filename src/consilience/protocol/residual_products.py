@@ -214,9 +214,10 @@ class ResidualProducts(Request, frozen=True, tag="residuals"):
         return d
 
     def _name(self, test: ProductAsk) -> bytes:
-        """A test without its point."""
+        """A test without its point, the same for both orders of its variables."""
         x, y = self.models[test.x], self.models[test.y]
-        return sha256(msgspec.msgpack.encode((self.fourths, x.response, y.response, self.bases[x.basis].expansion.given))).digest()[:16]
+        names = (*sorted((x.response, y.response)), self.bases[x.basis].expansion.given)
+        return sha256(msgspec.msgpack.encode((self.fourths, *names))).digest()[:16]
 
     def _point(self, test: ProductAsk) -> bytes:
         """All that its answer depends on."""

@@ -192,6 +192,9 @@ def test_a_test_is_not_probed_at_points_of_the_servers_choice(wire: Wire) -> Non
             continue
         with refused(wire.clients[0], errors.RepeatedQuestionError):
             wire.send(body, honest(wire, body))
+    turned = change(PRODUCTS, tests=(change(ASKED, x=1, y=0),))  # before: three more points for the other order of its variables
+    with refused(wire.clients[0], errors.RepeatedQuestionError):
+        wire.send(turned, honest(wire, turned))
     wire.send(change(PRODUCTS, models=(change(MEANS[0], coefficients=point(0.0)), MEANS[1])), honest(wire, PRODUCTS))
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ from consilience.cli.app import app
 from consilience.service.agent.home import Home
 from consilience.service.errors import InvitationError
 from consilience.service.invitation import Invitation, read_invitation
-from tests.system.processes import Server, declaration, free_port
+from tests.system.processes import Server, declaration, environment, free_port
 from tests.system.test_relay import FRAME
 
 pytestmark = pytest.mark.slow
@@ -67,6 +69,40 @@ def test_what_is_in_the_way_is_said_with_what_to_send(tmp_path: Path) -> None:
     plain = " ".join(shown.output.split())
     assert "4 things in the way: rights, connection, table, table." in plain
     assert "to send Please let this machine open TCP connections to 127.0.0.1" in plain
+
+
+BARE = """
+import sys
+from importlib import metadata
+from importlib.machinery import PathFinder
+GONE = ("argon2", "fastapi", "httpx", "jinja2", "starlette", "uvicorn", "websockets")
+class Bare(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return None if name.partition(".")[0] in GONE else super().find_spec(name, path, target)
+sys.meta_path[sys.meta_path.index(PathFinder)] = Bare
+version = metadata.version
+def known(name):
+    if name.partition("-")[0] in GONE:
+        raise metadata.PackageNotFoundError(name)
+    return version(name)
+metadata.version = known
+from consilience.cli import main
+main()
+"""
+
+
+def test_without_the_extras_it_says_so_and_looks_at_all_the_rest(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "site" / "studies").mkdir(parents=True, mode=0o700)
+    words = ["doctor", "--json", "--home", "site", "--server", server.url, "--ca", server.ca]
+    done = subprocess.run([sys.executable, "-c", BARE, *words], env=environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    signs = [sign for group in json.loads(done.stdout)["groups"] for sign in group["signs"]]
+    told = [sign["ask"] for sign in signs if sign["about"] == "packages"]
+    assert ["pip install 'consilience[service]'" in told[0], "pip install 'consilience[web]'" in told[1]] == [True, True]
+    assert [sign["standing"] for sign in signs if sign["about"] == "websocket"] == ["good"]
+    joined = subprocess.run([sys.executable, "-c", BARE, *words[:4]], env=environment(), capture_output=True, text=True, check=False)
+    assert joined.returncode == 0, joined.stderr
 
 
 def test_an_invitation_that_is_none(tmp_path: Path) -> None:

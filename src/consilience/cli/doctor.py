@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -75,7 +76,7 @@ def _servers(server: str, invitation: str, folder: Path) -> list[Known]:
         return [Known(server or found.url, found.server, found.certificate, found.study)]
     if server:
         return [Known(server)]
-    if not (folder / "studies").is_dir():
+    if not (folder / "studies").is_dir() or find_spec("httpx") is None:  # without the extra, which is told among the packages
         return []
     from consilience.service.agent.home import Home  # noqa: PLC0415
 

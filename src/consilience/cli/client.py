@@ -145,6 +145,7 @@ def run(
         min_cell=settings.min_cell,
         cells=settings.cells,
         rare_levels=settings.rare_levels,
+        memory=settings.memory or None,
     )
     _say_check(client)
     if dry_run:

@@ -26,6 +26,7 @@ _ONE = {
     "sheet": "The sheet of Excel files: its name, or its number from 1.",
     "table": "The table of databases.",
     "query": "What to ask a database for, in SQL.",
+    "memory": "What each site's table may take, such as 2GB; larger Parquet files and DuckDB databases are read a block at a time.",
 }
 
 

@@ -16,9 +16,10 @@ from consilience.cli.terminal import Terminal
 from consilience.data.errors import UnknownVariableError, nearest
 from consilience.data.finding import Asker, Grade
 from consilience.data.harmonise import Applied, Plan
-from consilience.data.sources import Loaded, Reading, load
+from consilience.data.sources import Loaded, Reading, load, scan_larger
 from consilience.errors import DoubtfulDataWarning, OptionError
 from consilience.federation import Client, Server, pooled
+from consilience.options import check_bytes, quarter_of_memory
 from consilience.settings import DEFAULTS, Method, Part, Settings, names_of, settings_of
 from consilience.settings.studyfile import FOR_FILES, StudyFile, read_study
 
@@ -110,26 +111,40 @@ def clients_of(
         # columns beyond them are left alone, as on a study server
         wanted = list(study.schema)
     read = Reading(
-        **{name: value for name, value in reading.items() if name not in ("variables", "missing")},
+        **{name: value for name, value in reading.items() if name not in ("variables", "missing", "memory")},
         missing=tuple(reading.get("missing", ())),
     )
     plans = plans_of(harmonise, names, {} if study is None else study.plans)
-    loaded = {name: plans[name].applied(load(file, name, read), name) for name, file in zip(names, files, strict=True)}
+    memory = quarter_of_memory() if "memory" not in reading else check_bytes("--memory", reading["memory"])
+    loaded, larger = dict[str, Applied](), dict[str, dict[str, Any]]()
+    for name, file in zip(names, files, strict=True):
+        scanned = scan_larger(str(file), name, read, memory)
+        loaded[name] = plans[name].applied(load(str(file), name, read) if scanned is None else scanned.loaded, name)
+        if scanned is not None:
+            said = {"harmonise": plans[name], "memory": memory, "table": read.table, "query": read.query}
+            larger[name] = {"data": str(file), **said}
     _check_known({*kinds, *orders, *(reading.get("variables") or ())}, [one.loaded for one in loaded.values()], study)
-    clients = [_client(name, one, kinds, orders, wanted) for name, one in loaded.items()]
+    clients = [_client(name, one, kinds, orders, wanted, larger.get(name)) for name, one in loaded.items()]
     if study is not None:
         for client in clients:
             client.measure_in(study.schema)
     return clients
 
 
-def _client(name: str, done: Applied, kinds: dict[str, str], orders: dict[str, list[str]], wanted: list[str] | None) -> Client:
-    """A client of what it has among the columns that are declared or chosen."""
+def _client(
+    name: str,
+    done: Applied,
+    kinds: dict[str, str],
+    orders: dict[str, list[str]],
+    wanted: list[str] | None,
+    larger: dict[str, Any] | None,
+) -> Client:
+    """A client of what it has among the columns that are declared or chosen. ``larger`` says where a table is that is not loaded."""
     columns = done.loaded.frame.columns
     there = columns if wanted is None else [column for column in columns if column in wanted]
     return Client(
         name,
-        done,
+        **(larger or {"data": done}),
         kinds={column: kinds[column] for column in there if column in kinds},
         levels={column: orders[column] for column in there if column in orders},
         variables=None if wanted is None else there,

@@ -178,6 +178,11 @@ def compress(table: Table, names: Sequence[str], rows: Rows) -> tuple[dict[str, 
     >>> compress(table, ["C"], table.complete(["C"]))
     ({'C': array([0, 1], dtype=int32)}, array([1., 2.]))
     """
+    table, often = table.distinct()
+    times = None
+    if often is not None:
+        rows = table.complete(rows.key)
+        times = _take(often, rows.index)
     columns: list[Codes] = [
         _take(table.codes[name], rows.index) if name in table.codes else _take(table.numbers[name], rows.index).astype(np.int32)
         for name in names
@@ -189,17 +194,20 @@ def compress(table: Table, names: Sequence[str], rows: Rows) -> tuple[dict[str, 
     key = np.zeros(rows.n, dtype=np.int64)
     if cells >= MOST_CELLS:
         matrix = np.stack(columns)
-        distinct, counts = np.unique(matrix, axis=1, return_counts=True)
-        return {name: distinct[i] for i, name in enumerate(names)}, counts.astype(np.float64)
+        distinct, where = np.unique(matrix, axis=1, return_inverse=True)
+        return {name: distinct[i] for i, name in enumerate(names)}, np.bincount(where.ravel(), times).astype(np.float64)
     for column, size in zip(columns, sizes, strict=True):
         key *= size
         key += column
     if cells <= CELLS_PER_ROW * rows.n + FREE_CELLS:
-        counts = np.bincount(key, minlength=cells)
+        counts = np.bincount(key, times, minlength=cells)
         present = np.flatnonzero(counts)
         counts = counts[present]
-    else:
+    elif times is None:
         present, counts = np.unique(key, return_counts=True)
+    else:
+        present, where = np.unique(key, return_inverse=True)
+        counts = np.bincount(where, times)
     codes: dict[str, Codes] = {}
     # the key is a number in mixed radix; its digits come back last first
     for name, size in zip(reversed(names), reversed(sizes), strict=True):
@@ -240,7 +248,7 @@ def cross_products(table: Table, variables: Sequence[str], coding: Coding) -> Cr
     schema = table.schema
     names = column_names(schema, variables)
     discrete = [name for name in variables if name in table.codes]
-    counts = {name: np.bincount(_take(table.codes[name], rows.index), minlength=len(schema[name].levels)) for name in discrete}
+    counts = {name: table.level_counts(name, variables) for name in discrete}
     levels = np.concatenate([counts[name] for name in discrete] or [np.empty(0, dtype=np.intp)]).astype(np.float64)
     nulls = np.array([null_loglik(counts[name]) for name in discrete])
     sites = None if table.site is None else _take(table.codes[table.site], rows.index)

@@ -18,6 +18,7 @@ __all__ = [
     "KindError",
     "LevelConflictError",
     "NullColumnError",
+    "OutOfMemoryError",
     "OutOfRangeError",
     "RareLevelError",
     "ReadError",
@@ -50,6 +51,10 @@ class NullColumnError(DataError):
 
 class InfiniteValueError(DataError):
     """An infinite number in a column of numbers."""
+
+
+class OutOfMemoryError(DataError):
+    """A table that is larger than memory, and something that cannot be done with it a block of rows at a time."""
 
 
 class ClusterError(DataError):

@@ -7,14 +7,16 @@ what it needs (https://github.com/apache/parquet-format, parquet.thrift).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from mmap import mmap
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from consilience.data.errors import ReadError
 
-__all__ = ["ParquetSize", "parquet_size"]
+__all__ = ["ParquetShape", "ParquetSize", "parquet_shape", "parquet_size"]
 
 _MAGIC = b"PAR1"
 _BROKEN = "This is not a whole Parquet file."
@@ -35,6 +37,44 @@ class ParquetSize:
     def cells(self) -> int:
         """Rows times columns, or what the pages hold if they say more."""
         return max(self.rows * self.columns, self.values)
+
+
+class ParquetShape(NamedTuple):
+    """What a file's footer says: rows, columns, and the bytes and rows of its largest group of rows, which readers unpack as a whole."""
+
+    rows: int
+    columns: int
+    largest: int
+    together: int
+
+
+def parquet_shape(path: Path) -> ParquetShape:
+    """The shape of a Parquet file on disk, by the word of its footer, which alone is read; :class:`ReadError` if that is damaged.
+
+    >>> import tempfile
+    >>> import polars as pl
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pl.DataFrame({"a": range(5000)}).write_parquet(f"{folder}/a.parquet", row_group_size=1000)
+    ...     found = parquet_shape(Path(folder) / "a.parquet")
+    >>> found.rows, found.columns, found.largest < 10_000
+    (5000, 1, True)
+    """
+    try:
+        with path.open("rb") as file:
+            end = file.seek(0, os.SEEK_END)
+            file.seek(max(end - 8, 0))
+            tail = file.read(8)
+            length = int.from_bytes(tail[:4], "little")
+            if tail[4:] != _MAGIC or length > end - 12:
+                raise ReadError(_BROKEN)
+            file.seek(end - 8 - length)
+            footer = _Thrift(memoryview(file.read(length))).struct()
+        groups = footer.get(4, [])
+        columns = max((len(group.get(1, [])) for group in groups), default=0)
+        largest, together = (max((int(group.get(field, 0)) for group in groups), default=0) for field in (2, 3))
+        return ParquetShape(int(footer.get(3, 0)), columns, largest, together)
+    except (IndexError, KeyError, TypeError, AttributeError, ValueError, OverflowError, OSError):
+        raise ReadError(_BROKEN) from None
 
 
 def parquet_size(content: bytes | bytearray | mmap) -> ParquetSize:

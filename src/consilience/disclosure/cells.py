@@ -97,11 +97,14 @@ class _Cells:
 
     def __init__(self, table: Table, names: Sequence[str]) -> None:
         patterns = patterns_of(table)
+        table, times = table.distinct()
         self._has = patterns.has[:, [patterns.columns.index(name) for name in names]]
         # rows that are alike are one, with how many they are: many tables are counted, and where variables are few these are fewer
         rows = np.stack([patterns.of_row, *(table.codes[name] for name in names)], axis=1).astype(np.int64)
-        distinct, times = np.unique(rows[patterns.of_row >= 0], axis=0, return_counts=True)
-        self._group, self._times = distinct[:, 0].copy(), times.astype(np.float64)
+        there = patterns.of_row >= 0
+        distinct, where = np.unique(rows[there], axis=0, return_inverse=True)
+        self._times = np.bincount(where.ravel(), None if times is None else times[there]).astype(np.float64)
+        self._group = distinct[:, 0].copy()
         # codes of levels that occur: a study may name a hundred of which a site has two
         coded = [np.unique(codes, return_inverse=True) for codes in distinct[:, 1:].T]
         self._levels = [int(np.count_nonzero(levels >= 0)) for levels, _ in coded]

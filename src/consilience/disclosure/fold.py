@@ -138,14 +138,15 @@ def _fewer(patterns: Patterns, least: int | None) -> Patterns:
         sets.append(best[0])
     last = len(sets)  # what is left of them: rows without values, and those that fit none of the sets
     place[place < 0] = last
-    return Patterns(patterns.columns, np.array([*sets, np.zeros(has.shape[1], dtype=np.bool_)]), place[patterns.of_row])
+    return patterns._replace(has=np.array([*sets, np.zeros(has.shape[1], dtype=np.bool_)]), of_row=place[patterns.of_row])
 
 
 class _Groups:
     """The groups as they are folded: which variables, how many rows, how often each level (also of variables that were lost)."""
 
     def __init__(self, table: Table, patterns: Patterns, limits: Limits) -> None:
-        self.columns, self.has, self.of_row = patterns.columns, patterns.has.copy(), patterns.of_row.copy()
+        self.patterns, self.columns, self.has, self.of_row = patterns, patterns.columns, patterns.has.copy(), patterns.of_row.copy()
+        table, self.times = table.distinct()
         self.rows: Ints = patterns.rows.astype(np.int64)
         self.into = np.arange(len(self.has))
         self.limits, self.rare = limits, list[RareLevel]()
@@ -166,7 +167,8 @@ class _Groups:
         codes, group = self.codes[name][rows], self.of_row[rows]
         seen = (codes >= 0) & (group >= 0)
         # through `into`: rows keep the number of the group that they were in first
-        flat = np.bincount(self.into[group[seen]] * width + codes[seen], minlength=len(self.has) * width)
+        times = None if self.times is None else self.times[rows][seen]
+        flat = np.bincount(self.into[group[seen]] * width + codes[seen], times, minlength=len(self.has) * width)
         return flat.reshape(len(self.has), width).astype(np.int64)
 
     def found(self) -> Patterns:
@@ -174,7 +176,7 @@ class _Groups:
         number = np.full(len(self.has) + 1, -1, dtype=np.intp)  # the last is that of rows that are left out, -1
         number[:-1][self.alive] = np.arange(int(self.alive.sum()))
         home = np.append(self.into, len(self.has))
-        return Patterns(self.columns, self.has[self.alive], number[home[self.of_row]])
+        return self.patterns._replace(has=self.has[self.alive], of_row=number[home[self.of_row]])
 
     def step(self) -> bool:
         """Change the smallest group that may not be summed over; False if there is none."""
@@ -239,10 +241,11 @@ class _Groups:
         code = level - self.at[name]
         rows = np.flatnonzero((self.codes[name] == code) & (self.of_row >= 0))
         rows = rows[self.alive[self.into[self.of_row[rows]]]]
-        self.rows -= np.bincount(self.into[self.of_row[rows]], minlength=len(self.rows))
+        times = None if self.times is None else self.times[rows]
+        self.rows -= np.bincount(self.into[self.of_row[rows]], times, minlength=len(self.rows)).astype(np.int64)
         for other, start in self.at.items():
             width = int((self.variable == self.variable[start]).sum())
             self.counts[:, start : start + width] -= self._counted(other, rows, width)
         self.of_row[rows] = -1
         self.alive &= self.rows > 0
-        self.rare.append(RareLevel(name, code, len(rows)))
+        self.rare.append(RareLevel(name, code, len(rows) if times is None else int(times.sum())))

@@ -16,17 +16,27 @@ BITS = 30
 
 
 class Patterns(NamedTuple):
-    """Distinct patterns, in the order of their gaps: ``has`` (patterns × columns) and the pattern of every row (-1: of none)."""
+    """Distinct patterns, in the order of their gaps: ``has`` (patterns × columns) and the pattern of every row (-1: of none).
+
+    Rows are those of :meth:`Table.distinct`; ``times`` says how often each occurs (None: once).
+    """
 
     columns: tuple[str, ...]
     has: NDArray[np.bool_]
     of_row: NDArray[np.intp]
+    times: NDArray[np.int64] | None = None
 
     @property
     def rows(self) -> NDArray[np.intp]:
         """How many rows have each pattern."""
-        counts: NDArray[np.intp] = np.bincount(self.of_row[self.of_row >= 0], minlength=len(self.has)).astype(np.intp)
+        there = self.of_row >= 0
+        times = None if self.times is None else self.times[there]
+        counts: NDArray[np.intp] = np.bincount(self.of_row[there], times, minlength=len(self.has)).astype(np.intp)
         return counts
+
+    def count(self, rows: NDArray[np.bool_]) -> int:
+        """How many rows these are, by a flag for each distinct one."""
+        return int(rows.sum() if self.times is None else self.times[rows].sum())
 
 
 def columns_of(table: Table) -> tuple[str, ...]:
@@ -45,9 +55,10 @@ def patterns_of(table: Table) -> Patterns:
     ([[True, True], [True, False], [False, True]], [0, 2, 0, 1])
     """
     columns = columns_of(table)
+    table, times = table.distinct()
     gaps = [j for j, name in enumerate(columns) if name in table.missing]
     if not gaps:
-        return Patterns(columns, np.ones((1, len(columns)), dtype=np.bool_), np.zeros(table.n_rows, dtype=np.intp))
+        return Patterns(columns, np.ones((1, len(columns)), dtype=np.bool_), np.zeros(table.n_rows, dtype=np.intp), times)
     key = np.zeros(table.n_rows, dtype=np.int64)
     for i, j in enumerate(gaps):
         key = 2 * key + table.missing[columns[j]]
@@ -58,4 +69,4 @@ def patterns_of(table: Table) -> Patterns:
     has = np.ones((len(first), len(columns)), dtype=np.bool_)
     for j in gaps:
         has[:, j] = ~table.missing[columns[j]][first]
-    return Patterns(columns, has, of_row.astype(np.intp))
+    return Patterns(columns, has, of_row.astype(np.intp), times)

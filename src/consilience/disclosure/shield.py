@@ -36,6 +36,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience.data.streamed import Streamed
 from consilience.data.table import Table
 from consilience.disclosure.cells import apart_of
 from consilience.disclosure.fold import Limits, RareLevel, fold, narrow, worth
@@ -92,6 +93,8 @@ class Shielded(NamedTuple):
         (True, False)
         """
         table, names = self.table, columns_of(self.table)
+        if isinstance(table, Streamed):
+            return hashlib.sha256(msgspec.msgpack.encode((names, table.sum_of_rows()))).digest()
         columns = [table.codes[name].astype(np.float64) if name in table.codes else table.numbers[name] for name in names]
         if table.cluster is not None:
             columns.append(table.cluster.astype(np.float64))
@@ -137,12 +140,13 @@ def _without_rare_levels(table: Table, terms: Terms, min_cell: int) -> Shielded:
     after, levels = (_fold_complete if strict else fold)(table, before, Limits(max(terms.min_rows, min_cell), min_cell))
     statement = _statement(after, terms.min_rows)
     lost = _lost(before, after)
-    values = sum(int(mask.sum()) for mask in lost.values())
+    values = sum(before.count(mask) for mask in lost.values())
     if values == 0:  # not even a copy: whatever is cached for the table stays
         return Shielded(table, statement, 0, 0, rows)
-    stays = np.flatnonzero(after.of_row >= 0)
-    left = rows - len(stays)
-    hidden = sum(int(mask[stays].sum()) for mask in lost.values())
+    there = after.of_row >= 0
+    stays = np.flatnonzero(there)
+    left = rows - before.count(there)
+    hidden = sum(before.count(mask & there) for mask in lost.values())
     gone = tuple(name for name in lost if name not in statement.variables)
     why = LeftOut(levels, left - sum(level.rows for level in levels), hidden, gone)
     return Shielded(table.subset(stays, lost), statement, left, values, rows, why)
@@ -158,7 +162,7 @@ def _fold_complete(table: Table, before: Patterns, limits: Limits) -> tuple[Patt
     found: tuple[Patterns, tuple[RareLevel, ...]] | None = None
     for kept in narrow(before.has, before.rows.astype(np.int64))[:MOST_TRIED]:
         whole = before.has[:, kept].all(axis=1)
-        start = Patterns(before.columns, np.array([kept, np.zeros_like(kept)]), np.where(whole, 0, 1)[before.of_row])
+        start = before._replace(has=np.array([kept, np.zeros_like(kept)]), of_row=np.where(whole, 0, 1)[before.of_row])
         folded, levels = fold(table, start, limits)
         one = _varying(table, folded), levels
         found = one if found is None or worth(one[0]) > worth(found[0]) else found
@@ -170,10 +174,9 @@ def _fold_complete(table: Table, before: Patterns, limits: Limits) -> tuple[Patt
 def _varying(table: Table, patterns: Patterns) -> Patterns:
     """The same rows, without the variables that have one value in all of them."""
     rows = np.flatnonzero(patterns.of_row >= 0)
-    columns = [table.codes[name] if name in table.codes else table.numbers[name] for name in patterns.columns]
-    varies = np.array([len(rows) > 0 and bool((column[rows] != column[rows[0]]).any()) for column in columns], dtype=np.bool_)
+    varies = np.array([len(rows) > 0 and table.varies(name, rows) for name in patterns.columns], dtype=np.bool_)
     has = patterns.has & varies
-    return Patterns(patterns.columns, has, patterns.of_row if has.any() else np.full_like(patterns.of_row, -1))
+    return patterns._replace(has=has, of_row=patterns.of_row if has.any() else np.full_like(patterns.of_row, -1))
 
 
 def _lost(before: Patterns, after: Patterns) -> dict[str, NDArray[np.bool_]]:

@@ -167,7 +167,8 @@ class _Terms:
             return _Part(terms, (self.score, self.info), self.whole, {})
         sets = self.kernel.sets
         told = {} if sets is None else self.tally.of_block(made, terms, partial(sets, block))
-        return _Part(terms, made.intercept_terms(terms), made.full(terms), told)
+        # without what they hold of every row: parts wait for the others, of hundreds of models at a time
+        return _Part(replace(terms, arrays=()), made.intercept_terms(terms), made.full(terms), told)
 
     def add(self, part: _Part | None) -> None:
         """The next block."""

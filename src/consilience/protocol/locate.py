@@ -10,9 +10,8 @@ from consilience.data.schema import Schema
 from consilience.glm.kernel import Floats
 from consilience.protocol.desk import Desk
 from consilience.protocol.guard import Guard
-from consilience.protocol.place import middle_half
 from consilience.protocol.request import MANY, Request, VariableSet
-from consilience.protocol.units import near
+from consilience.protocol.units import location
 from consilience.settings.choices import Method
 from consilience.wording import counted
 
@@ -56,10 +55,8 @@ class Locate(Request, frozen=True, tag="locate"):
         # just these, of one patient perhaps.
         answer: list[float] = []
         for name in self.variables:
-            values = desk.table.numbers.get(name, np.empty(0))
-            values = np.ldexp(values[~np.isnan(values)], -self.exponents.get(name, 0))
-            total = values.sum() if len(near(values)) == len(values) else len(values) * middle_half(values)[0]
-            answer += [float(len(values)), float(total)]
+            n, total = location(desk.table, name, self.exponents.get(name, 0))
+            answer += [float(n), total]
         return np.array(answer)
 
     def read(self, total: Floats, schema: Schema) -> dict[str, float]:

@@ -14,15 +14,12 @@ from consilience.glm.kernel import Floats
 from consilience.protocol.desk import Desk
 from consilience.protocol.guard import Guard
 from consilience.protocol.request import MANY, Request, VariableSet
+from consilience.protocol.units import middle_half
 from consilience.settings.choices import Method
 from consilience.wording import counted
 
 __all__ = ["Place", "Placed", "centres_of", "middle_half"]
 
-FEWEST = 8
-"""Rows from which on the middle half is taken, which then has four at least; of fewer rows the mean and the standard deviation."""
-HALF_OF_NORMAL = 4.0 * (1.0 - np.exp(-0.5 * 0.6744897501960817**2)) / np.sqrt(2.0 * np.pi)
-"""The mean distance from the centre in the middle half of a standard normal variable: 0.325."""
 LARGEST = 2.0**52
 """In units of the spread: what lies farther from zero could not be told apart in doubles anyway."""
 
@@ -34,26 +31,6 @@ class Placed:
     sites: int
     centre: float
     spread: float
-
-
-def middle_half(values: Floats) -> tuple[float, float]:
-    """The centre and the spread of some values: of the half of them in the middle, so that outliers do not count.
-
-    >>> centre, spread = middle_half(np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 1e9]))
-    >>> centre, round(float(spread), 2)
-    (4.5, 3.08)
-    """
-    values = values[~np.isnan(values)]
-    n = len(values)
-    if n == 0:
-        return 0.0, 0.0
-    if n < FEWEST:
-        return float(values.mean()), float(values.std())
-    quarter = n // 4
-    middle = np.sort(values)[quarter : n - quarter]
-    centre = float(middle[0] + (middle - middle[0]).mean())
-    spread = float(np.abs(middle - centre).mean()) / HALF_OF_NORMAL
-    return centre, spread if spread > 0.0 else float(np.std(values - centre))
 
 
 @dataclass(slots=True)

@@ -8,11 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from consilience.data.streamed import Streamed
 from consilience.data.table import Table
 from consilience.glm.kernel import Floats
 
-__all__ = ["Misfit", "misfit", "near", "spread"]
+__all__ = ["Misfit", "location", "middle_half", "misfit", "near", "spread", "spread_of"]
 
+FEWEST = 8
+"""Rows from which on the middle half is taken, which then has four at least; of fewer rows the mean and the standard deviation."""
+HALF_OF_NORMAL = 4.0 * (1.0 - np.exp(-0.5 * 0.6744897501960817**2)) / np.sqrt(2.0 * np.pi)
+"""The mean distance from the centre in the middle half of a standard normal variable: 0.325."""
 FAR = 1000.0
 """Distances between quartiles beyond which a value has no part in a location. Laws with tails as heavy as that have no location to lose."""
 FARTHEST = 2.0**-20
@@ -39,6 +44,55 @@ def spread(values: Floats) -> float:
     middle, quartiles = _quartiles(known)
     farthest = float(np.max(np.abs(known - middle)))
     return max(0.75 * quartiles, farthest * FARTHEST) if quartiles > 0.0 else float(known.std())
+
+
+def spread_of(table: Table, name: str) -> float:
+    """:func:`spread` of a table's column; zero of one that it does not have."""
+    if name not in table.numbers:
+        return 0.0
+    if not isinstance(table, Streamed):
+        return spread(table.numbers[name])
+    found = table.lengthy().get(name)
+    if found is None or found.low == found.high:
+        return 0.0
+    low, middle, high = found.quartiles
+    return max(0.75 * (high - low), max(found.high - middle, middle - found.low) * FARTHEST) if high > low else found.std
+
+
+def location(table: Table, name: str, exponent: int) -> tuple[int, float]:
+    """How many values of a column there are, and their sum in units of two to the exponent; where some of them lie far outside, as many
+    times a value in the middle.
+    """
+    if isinstance(table, Streamed):
+        found = table.lengthy().get(name) if name in table.numbers else None
+        if found is None:
+            return 0, 0.0
+        low, middle, high = found.quartiles
+        far = high > low and max(found.high - middle, middle - found.low) > FAR * (high - low)
+        return found.n, float(np.ldexp(found.n * (middle if far else found.mean), -exponent))
+    values = table.numbers.get(name, np.empty(0))
+    values = np.ldexp(values[~np.isnan(values)], -exponent)
+    return len(values), float(values.sum() if len(near(values)) == len(values) else len(values) * middle_half(values)[0])
+
+
+def middle_half(values: Floats) -> tuple[float, float]:
+    """The centre and the spread of some values: of the half of them in the middle, so that outliers do not count.
+
+    >>> centre, spread = middle_half(np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 1e9]))
+    >>> centre, round(float(spread), 2)
+    (4.5, 3.08)
+    """
+    values = values[~np.isnan(values)]
+    n = len(values)
+    if n == 0:
+        return 0.0, 0.0
+    if n < FEWEST:
+        return float(values.mean()), float(values.std())
+    quarter = n // 4
+    middle = np.sort(values)[quarter : n - quarter]
+    centre = float(middle[0] + (middle - middle[0]).mean())
+    spread = float(np.abs(middle - centre).mean()) / HALF_OF_NORMAL
+    return centre, spread if spread > 0.0 else float(np.std(values - centre))
 
 
 def near(values: Floats) -> Floats:
@@ -79,7 +133,7 @@ def misfit(table: Table, exponents: Mapping[str, int]) -> Misfit:
     """
     apart = {}
     for name, exponent in exponents.items():
-        width = spread(table.numbers[name]) if name in table.numbers else 0.0
+        width = spread_of(table, name)
         if width > 0.0 and math.isfinite(width):
             apart[name] = round(math.log2(width)) - exponent
     name = max(apart, key=lambda n: apart[n], default="")

@@ -88,6 +88,7 @@ class AgentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     home: Annotated[str, _said("folder with the identity, and one folder per study with ledger, contract and results")] = "consilience-site"
     data: Annotated[str, _said("the site's table, .csv or .parquet")] = ""
+    memory: Annotated[str, _said("what the table may take, such as 2 GB (see out-of-core.md); empty: a quarter of the computer")] = ""
     kinds: Annotated[dict[str, str], _said("kinds of columns, where they are not to be inferred; in the environment NAME=KIND,…")] = {}
     levels: Annotated[dict[str, list[str]], _said("levels of columns, in order; file only")] = {}
     peers: Annotated[dict[str, str], _said("fingerprints of other sites, known beforehand; file only")] = {}

@@ -7,8 +7,9 @@ there are few, and asks what only some columns need. The third looks at text tha
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import polars as pl
 from consilience.data.facts.column import ColumnFacts, Holds, TextFacts
 from consilience.data.facts.patterns import CODES, LOOKS, look, look_at, unit_at, unit_word
 from consilience.data.kinds import level_label
+from consilience.data.quartiles import Floats, Lengthy, lengthy
 
 __all__ = ["FAR_OUT", "facts_of"]
 
@@ -34,6 +36,8 @@ FAR_OUT = 25.0
 """Widths of the middle half beyond its ends where a number is far out. A normal law goes to 3 in a million rows, and skewed ones as
 laboratories have them to some ten: what is further is a slip, a code or another unit more often than a patient."""
 FIRST_DAY, LAST_DAY = 19000101, 21001231
+BATCH_ROWS = 1 << 17
+"""Rows that are looked at at a time where a table is not in memory."""
 ODD = 8
 """Values named as examples."""
 
@@ -57,14 +61,19 @@ def facts_of(table: pl.DataFrame | pl.LazyFrame) -> dict[str, ColumnFacts]:
     >>> facts["age"].median, facts["sex"].top
     (65.75, (('f', 2), ('m', 1)))
     """
-    lazy = table.lazy()
+    lazy, held = table.lazy(), isinstance(table, pl.DataFrame)
     schema = lazy.collect_schema()
     # by place: to polars, a column named "*" or "^A.*$" is a pattern
     lazy = lazy.select(pl.nth(i).alias(str(i)) for i in range(len(schema)))
     holds = [_holds(dtype) for dtype in schema.dtypes()]
-    first = _collected(lazy, [e for i, h in enumerate(holds) for e in _first(str(i), h, schema.dtypes()[i])] + [pl.len().alias("rows")])
-    second = _collected(lazy, [e for i, h in enumerate(holds) for e in _second(str(i), h, first)])
-    third = _collected(lazy, [e for i, h in enumerate(holds) for e in _third(str(i), h, first, second)])
+    collected = _collected if held else _collected_apart
+    first = collected(lazy, [e for i, h in enumerate(holds) for e in _first(str(i), h, schema.dtypes()[i])] + [pl.len().alias("rows")])
+    second = collected(lazy, [e for i, h in enumerate(holds) for e in _second(str(i), h, first, held=held)])
+    if not held:
+        few = [i for i, h in enumerate(holds) if _is_listed(str(i), h, first)]
+        second |= {f"{i} counts": _counted(lazy, _present(str(i), holds[i])) for i in few}
+        second |= _quartiles_in_passes(lazy, [str(i) for i, h in enumerate(holds) if h.is_number and i not in few])
+    third = collected(lazy, [e for i, h in enumerate(holds) for e in _third(str(i), h, first, second)])
     found = first | second | third
     return {name: _facts(name, _Found(str(i), found), holds[i], dtype) for i, (name, dtype) in enumerate(schema.items())}
 
@@ -73,6 +82,29 @@ def _collected(lazy: pl.LazyFrame, expressions: list[pl.Expr]) -> dict[str, Any]
     if not expressions:
         return {}
     return lazy.select(expressions).collect(engine="streaming").row(0, named=True)
+
+
+def _collected_apart(lazy: pl.LazyFrame, expressions: list[pl.Expr]) -> dict[str, Any]:
+    """The same, a column at a time: of a table that is not in memory polars reads ahead, and of all columns that would be much."""
+    found: dict[str, Any] = {}
+    by_column: dict[tuple[str, ...], list[pl.Expr]] = {}
+    for expression in expressions:
+        by_column.setdefault(tuple(sorted(set(expression.meta.root_names()))), []).append(expression)
+    for names, asked in by_column.items():
+        found |= _collected(lazy.select(names) if names else lazy, asked)
+    return found
+
+
+def _is_listed(place: str, holds: Holds, first: dict[str, Any]) -> bool:
+    """True if so few values differ that they are counted one by one."""
+    about = first.get(f"{place} about") or 0
+    return holds is not Holds.DATE and 0 < about <= ABOUT * LISTED
+
+
+def _counted(lazy: pl.LazyFrame, values: pl.Expr) -> list[dict[str, Any]]:
+    """The values of a column and their rows, counted as they are read: ``value_counts`` would hold the column."""
+    counted = lazy.select(values.alias("value")).drop_nulls().group_by("value").len()
+    return counted.collect(engine="streaming").to_dicts()
 
 
 def _holds(dtype: pl.DataType) -> Holds:
@@ -119,7 +151,7 @@ def _ends(place: str, numbers: pl.Expr) -> Iterable[pl.Expr]:
     yield from (getattr(numbers, name)().alias(f"{place} {name}") for name in ("min", "max", "mean"))
 
 
-def _second(place: str, holds: Holds, first: dict[str, Any]) -> Iterable[pl.Expr]:
+def _second(place: str, holds: Holds, first: dict[str, Any], *, held: bool) -> Iterable[pl.Expr]:
     about, rows = first.get(f"{place} about"), first["rows"]
     if not about or holds is Holds.DATE:
         return
@@ -130,15 +162,33 @@ def _second(place: str, holds: Holds, first: dict[str, Any]) -> Iterable[pl.Expr
         yield from _ends(place, values.filter(values.is_finite()))
     if holds is Holds.WHOLE and low is not None and high is not None and FIRST_DAY <= low <= high <= LAST_DAY:
         yield ((values // 100 % 100).is_between(1, 12) & (values % 100).is_between(1, 31)).sum().alias(f"{place} calendar")
-    if about <= ABOUT * LISTED:
-        yield values.value_counts(sort=True).implode().alias(f"{place} counts")
+    if _is_listed(place, holds, first):
+        if held:
+            yield values.value_counts(sort=True).implode().alias(f"{place} counts")
         return
     # where about every row has a value of its own the question is whether each does; that nearly a million numbers differ tells no more
     if rows <= EXACT_ROWS and about * ABOUT >= 0.5 * rows and (holds is not Holds.DECIMAL or first[f"{place} whole"]):
         yield values.n_unique().alias(f"{place} distinct")
     if low is not None and high is not None:
-        yield values.map_batches(_quartiles_of, pl.List(pl.Float64), returns_scalar=True).alias(f"{place} quartiles")
+        if held:
+            yield values.map_batches(_quartiles_of, pl.List(pl.Float64), returns_scalar=True).alias(f"{place} quartiles")
         yield from ((values == code).sum().alias(f"{place} {code:g}") for code in CODES if low <= code <= high)
+
+
+def _quartiles_in_passes(lazy: pl.LazyFrame, places: list[str]) -> dict[str, list[float]]:
+    """The same without a column as a whole in memory."""
+    if not places:
+        return {}
+    found: dict[str, Lengthy] = {}
+    for place in places:  # one at a time, as above
+        numbers = lazy.select(pl.col(place).cast(pl.Float64))
+        found |= lengthy(partial(_columns, numbers, place))
+    return {f"{place} quartiles": list(each.quartiles) for place, each in found.items()}
+
+
+def _columns(numbers: pl.LazyFrame, place: str) -> Iterator[dict[str, Floats]]:
+    for batch in numbers.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True, engine="streaming"):
+        yield {place: batch[place].to_numpy()}
 
 
 def _quartiles_of(values: pl.Series) -> pl.Series:

@@ -6,8 +6,8 @@ guessing. Nothing here decides what a column *is*; that is judged from its value
 
 from consilience.data.sources.columns import typed, typed_text
 from consilience.data.sources.loaded import Loaded
-from consilience.data.sources.loading import load, load_bytes, scan
+from consilience.data.sources.loading import Scanned, load, load_bytes, scan, scan_larger
 from consilience.data.sources.options import Reading
 from consilience.data.sources.registry import SUFFIXES, suffix_of
 
-__all__ = ["SUFFIXES", "Loaded", "Reading", "load", "load_bytes", "scan", "suffix_of", "typed", "typed_text"]
+__all__ = ["SUFFIXES", "Loaded", "Reading", "Scanned", "load", "load_bytes", "scan", "scan_larger", "suffix_of", "typed", "typed_text"]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+from polars.io.plugins import register_io_source
 
 from consilience.data.errors import ReadError
+from consilience.data.parquet_size import ParquetShape
 from consilience.data.sources.arrow import frame_of
 from consilience.data.sources.database import first_line, question
 from consilience.data.sources.loaded import Loaded
@@ -15,18 +19,28 @@ from consilience.data.sources.options import Reading
 from consilience.data.sources.packages import needed
 from consilience.data.sources.plain import check_names, plain
 
-__all__ = ["read", "read_relation"]
+__all__ = ["levels", "read", "read_relation", "scan", "shape"]
 
+BATCH_ROWS = 1 << 17
+"""Rows that are taken from a database at a time."""
 _TABLES = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'main' ORDER BY table_name"
 
 
 def read(source: Path | bytes, name: str, owner: str, reading: Reading) -> Loaded:
     """A table or query of a DuckDB file; ReadError if it cannot be read, or would write."""
-    package = needed("duckdb", "duckdb", "databases", "DuckDB files")
+    needed("duckdb", "duckdb", "databases", "DuckDB files")
     if isinstance(source, bytes):
         raise ReadError(
             f"{name!r} is a DuckDB file, which is read from a folder of this computer; put it there, or export the table as Parquet."
         )
+    with _asked(source, name, reading) as relation:
+        return read_relation(relation, name, owner, reading)
+
+
+@contextmanager
+def _asked(source: Path, name: str, reading: Reading) -> Iterator[Any]:
+    """What is asked of a DuckDB file, as a relation that is open for the while."""
+    package = needed("duckdb", "duckdb", "databases", "DuckDB files")
     try:
         # without access to anything outside: a query could otherwise write files or read others, though the database is read-only
         with package.connect(str(source), read_only=True, config={"enable_external_access": "false"}) as connection:
@@ -34,9 +48,59 @@ def read(source: Path | bytes, name: str, owner: str, reading: Reading) -> Loade
             statements = connection.extract_statements(question(reading, tables, name))
             if len(statements) != 1:
                 raise ReadError(f"A query must be one statement; that of {name!r} has {len(statements)}. Nothing was run.")
-            return read_relation(connection.sql(statements[0].query), name, owner, reading)
+            yield connection.sql(statements[0].query)
     except package.Error as error:
         raise _said(name, error) from None
+
+
+def shape(source: Path, name: str, owner: str, reading: Reading) -> ParquetShape:
+    """How large the table is; DuckDB reads it in small pieces."""
+    with _asked(source, name, reading) as relation:
+        return ParquetShape(int(relation.count("*").fetchall()[0][0]), len(relation.columns), 0, 0)
+
+
+def levels(source: Path, name: str, owner: str, reading: Reading) -> dict[str, tuple[str, ...]]:
+    """The levels of its enumerations."""
+    with _asked(source, name, reading) as relation:
+        return dict(read_relation(relation.limit(0), name, owner, reading).levels)
+
+
+def scan(source: Path, name: str, owner: str, reading: Reading) -> pl.LazyFrame:
+    """The same table, read anew, some rows at a time, whenever it is asked for."""
+    needed("pyarrow", "pyarrow", "databases", "DuckDB files larger than memory")
+    with _asked(source, name, reading) as relation:
+        header = read_relation(relation.limit(0), name, owner, reading)
+    schema = header.frame.schema
+
+    def batches(
+        with_columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None, batch_size: int | None
+    ) -> Iterator[pl.DataFrame]:
+        columns = list(schema) if with_columns is None else with_columns
+        left = n_rows
+        with _asked(source, name, reading) as relation:
+            asked = relation.select(*(_column(column) for column in columns)) if columns else relation
+            for batch in asked.to_arrow_reader(BATCH_ROWS if batch_size is None else min(batch_size, BATCH_ROWS)):
+                frame = _plain(batch, columns, schema)
+                frame = frame if left is None else frame.head(left)
+                left = None if left is None else left - frame.height
+                yield frame if predicate is None else frame.filter(predicate)
+                if left == 0:
+                    return
+
+    return register_io_source(batches, schema=schema)
+
+
+def _column(name: str) -> Any:
+    return needed("duckdb", "duckdb", "databases", "DuckDB files").ColumnExpression(name)
+
+
+def _plain(batch: Any, columns: list[str], schema: pl.Schema) -> pl.DataFrame:
+    """Rows in the types that the whole table has."""
+    frame = plain(pl.DataFrame(batch)).frame
+    return frame.select(
+        pl.col(column).cast(pl.String).cast(schema[column]) if isinstance(schema[column], pl.Enum) else pl.col(column).cast(schema[column])
+        for column in columns
+    )
 
 
 def read_relation(relation: Any, name: str, owner: str, reading: Reading) -> Loaded:

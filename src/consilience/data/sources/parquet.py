@@ -8,10 +8,11 @@ from pathlib import Path
 import polars as pl
 
 from consilience.data.errors import ReadError
+from consilience.data.parquet_size import ParquetShape, parquet_shape
 from consilience.data.sources.loaded import Loaded
 from consilience.data.sources.options import Reading
 
-__all__ = ["read", "scan"]
+__all__ = ["read", "scan", "shape"]
 
 
 def read(source: Path | bytes, name: str, owner: str, reading: Reading) -> Loaded:
@@ -32,6 +33,11 @@ def scan(source: Path, name: str, owner: str, reading: Reading) -> pl.LazyFrame:
     except (pl.exceptions.PolarsError, OSError) as error:
         raise _broken(name, error) from error
     return lazily
+
+
+def shape(source: Path, name: str, owner: str, reading: Reading) -> ParquetShape:
+    """How large the table is, without reading it."""
+    return parquet_shape(source)
 
 
 def _broken(name: str, error: Exception) -> ReadError:

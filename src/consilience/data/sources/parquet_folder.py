@@ -1,29 +1,33 @@
 """A folder of Parquet files as one table: the parts that Spark, DuckDB and data warehouses write.
 
-The parts must have the same columns. Folders inside it that are named ``key=value`` are a column each, as those programs mean it.
+The parts must have the same columns. Folders inside it that are named ``key=value`` are a column each, as those programs mean it. A pattern
+(``folder/*.parquet``) stands for the files that fit it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path
 
 import polars as pl
 
 from consilience.data.errors import ReadError
+from consilience.data.parquet_size import ParquetShape, parquet_shape
 from consilience.data.sources.loaded import Loaded
 from consilience.data.sources.options import Reading
 from consilience.data.sources.plain import plain
 
-__all__ = ["read", "scan"]
+__all__ = ["fits", "read", "scan", "shape"]
 
+_MARKS = ("*", "?", "[")
 _BROKEN = (pl.exceptions.PolarsError, OSError)
 
 
 def read(source: Path, name: str, owner: str, reading: Reading) -> Loaded:
     """The table of all Parquet files in a folder, in the order of their names; ReadError if there is none or they differ."""
     parts = _parts(source, name)
-    lazily = _scanned(source, parts, name)
+    lazily = _scanned(_root(source), parts, name)
     try:
         frame = lazily.collect()
     except _BROKEN as error:
@@ -33,11 +37,43 @@ def read(source: Path, name: str, owner: str, reading: Reading) -> Loaded:
 
 def scan(source: Path, name: str, owner: str, reading: Reading) -> pl.LazyFrame:
     """The same table, read as far as it is asked for."""
-    return _scanned(source, _parts(source, name), name)
+    return _scanned(_root(source), _parts(source, name), name)
+
+
+def shape(source: Path, name: str, owner: str, reading: Reading) -> ParquetShape:
+    """How large the table is, without reading it."""
+    parts = [parquet_shape(part) for part in _parts(source, name)]
+    keys = len({part for path in _parts(source, name) for part in path.relative_to(_root(source)).parts[:-1] if "=" in part} and {0})
+    rows, columns = sum(one.rows for one in parts), max(one.columns for one in parts) + keys
+    return ParquetShape(rows, columns, max(one.largest for one in parts), max(one.together for one in parts))
+
+
+def fits(pattern: str) -> bool:
+    """True if a path is a pattern, and some Parquet file fits it.
+
+    >>> fits("folder/*.csv"), fits("folder/site.parquet")
+    (False, False)
+    """
+    return any(mark in pattern for mark in _MARKS) and bool(_fitting(Path(pattern)))
+
+
+def _fitting(pattern: Path) -> list[Path]:
+    root = _root(pattern)
+    return sorted(path for path in root.glob(str(pattern.relative_to(root))) if path.suffix == ".parquet" and path.is_file())
+
+
+def _root(source: Path) -> Path:
+    """The folder that all files are in: of a pattern, what stands before its first mark."""
+    if source.is_dir():
+        return source
+    fixed = list(takewhile(lambda part: not any(mark in part for mark in _MARKS), source.parts))
+    return Path(*fixed)
 
 
 def _parts(folder: Path, name: str) -> list[Path]:
     """The files, without those that programs put beside them (``_SUCCESS``, ``.crc``, hidden ones)."""
+    if not folder.is_dir():
+        return _fitting(folder)
     found = sorted(path for path in folder.rglob("*.parquet") if not _hidden(path.relative_to(folder)))
     if not found:
         there = ", ".join(sorted(path.name for path in folder.iterdir())[:5]) or "nothing"

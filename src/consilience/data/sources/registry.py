@@ -3,7 +3,8 @@
 A source is a module of this package with one function, ``read(source, name, owner, reading)``, which gives a :class:`Loaded`; modules of
 files are given a path or the file's bytes, modules of addresses the address, modules of objects the object. A module is imported when
 something of its kind is read, and not before: what it needs may not be installed. It may have a function ``scan`` of the same arguments,
-which gives a lazy table without reading all of it.
+which gives a lazy table without reading all of it, and ``shape``, which says how large it is: larger tables than memory are then read a
+block of rows at a time.
 
 To add a source, write the module and add its line to one of the tables below; nothing else knows of it.
 """
@@ -21,7 +22,16 @@ from consilience.data.errors import ReadError
 from consilience.data.sources.loaded import Loaded
 from consilience.data.sources.options import Reading
 
-__all__ = ["SUFFIXES", "Source", "source_of_address", "source_of_file", "source_of_folder", "source_of_object", "suffix_of"]
+__all__ = [
+    "SUFFIXES",
+    "Source",
+    "source_of_address",
+    "source_of_file",
+    "source_of_folder",
+    "source_of_object",
+    "source_of_pattern",
+    "suffix_of",
+]
 
 FILES: dict[str, str] = {
     ".csv": "text",
@@ -100,6 +110,12 @@ def source_of_file(name: str) -> Source:
 def source_of_folder() -> Source | None:
     """The module that reads a folder as one table, if there is one."""
     return _module(FOLDER) if FOLDER else None
+
+
+def source_of_pattern(text: str) -> Source | None:
+    """The module that reads the files that fit a pattern as one table, or None if the text is no pattern, or none fits."""
+    folder: Any = _module(FOLDER)
+    return cast(Source, folder) if folder.fits(text) else None
 
 
 def source_of_address(text: str) -> Source | None:

@@ -10,7 +10,15 @@ from weakref import ref
 
 import polars as pl
 
-from consilience.data.errors import KindConflictError, KindError, RareLevelError, UnknownVariableError, error_of, nearest
+from consilience.data.errors import (
+    KindConflictError,
+    KindError,
+    OutOfMemoryError,
+    RareLevelError,
+    UnknownVariableError,
+    error_of,
+    nearest,
+)
 from consilience.data.facts import ColumnFacts, facts_of
 from consilience.data.finding import Finding, Grade, Remedy, Step
 from consilience.data.harmonise import Applied, Harmonised, Plan
@@ -19,18 +27,19 @@ from consilience.data.judging import Standing, Verdict, judge, judge_all
 from consilience.data.judging.verdict import use_error
 from consilience.data.kinds import Kind, level_label
 from consilience.data.schema import Declaration, Schema
-from consilience.data.sources import Loaded, Reading, load
+from consilience.data.sources import Loaded, Reading, Scanned, load, scan_larger
+from consilience.data.streamed import Streamed, least_memory
 from consilience.data.table import Table
 from consilience.disclosure.shield import Shielded, shield
 from consilience.errors import StudyError
 from consilience.federation.site.half import SiteHalf
 from consilience.federation.site.ledger import Ledger
-from consilience.options import check_number, check_option, check_whole
+from consilience.options import check_bytes, check_number, check_option, check_whole, quarter_of_memory
 from consilience.protocol.history import History
 from consilience.protocol.states import SiteState
 from consilience.secagg import Identity
 from consilience.secagg.context import pack
-from consilience.settings.choices import Cells
+from consilience.settings.choices import Cells, Method, SiteEffects
 from consilience.settings.declaration import DEFAULTS
 from consilience.settings.terms import Terms
 
@@ -53,7 +62,8 @@ class Client:
     name
         What the site is called in the study.
     data
-        A polars or pandas frame, or a path to a ``.csv`` or ``.parquet`` file.
+        A polars or pandas frame, or a path to a ``.csv`` or ``.parquet`` file, to a folder of ``.parquet`` files, or a pattern that they
+        fit (``folder/*.parquet``).
     kinds
         Kinds that win over the inferred ones, by column: ``"continuous"``, ``"binary"``, ``"ordinal"``, ``"multinomial"`` or
         ``"count"`` (which is never inferred).
@@ -82,6 +92,9 @@ class Client:
         whatever the study's own ``cells`` is; ``"told"`` leaves that to the study.
     rare_levels
         ``"warn"`` shows rare levels in :attr:`variables`; ``"refuse"`` makes them an error.
+    memory
+        Bytes that the table may take, or a text such as ``"2 GB"``; by default a quarter of this computer's. Parquet files and DuckDB
+        databases that would take more are not loaded: they are read a block of rows at a time, whenever something is summed over them.
     threads
         In how many threads sums over many rows are made: by default two, or one where the computer has one processor. No result depends
         on it.
@@ -124,6 +137,7 @@ class Client:
         cells: str = DEFAULTS.cells.value,
         rare_levels: str = "warn",
         seed: int | None = None,
+        memory: int | str | None = None,
         threads: int | None = None,
     ) -> None:
         if not isinstance(name, str) or not name.strip():
@@ -134,10 +148,17 @@ class Client:
         words = tuple(level_label(word) for word in ((missing,) if isinstance(missing, str) else missing))
         marks = {"separator": separator, "decimal": decimal, "thousands": thousands, "encoding": encoding}
         self.reading = Reading(**marks, missing=words, sheet=sheet, table=table, query=query)
+        self.memory = quarter_of_memory() if memory is None else check_bytes("memory", memory)
+        self.threads = min(THREADS, os.cpu_count() or 1) if threads is None else check_whole("threads", threads, least=1)
+        self.lazy: pl.LazyFrame | None = None
+        self._step = 0
         done = self._harmonised(data, harmonise)
         loaded, self.plan, self.changes = done.loaded, done.plan, done.changes
         self.frame: pl.DataFrame = loaded.frame
-        self.facts: dict[str, ColumnFacts] = facts_of(_chosen(self.frame, variables, name))
+        chosen = _chosen(self.frame, variables, name)
+        self.facts: dict[str, ColumnFacts] = facts_of(
+            chosen if self.lazy is None else self.lazy.select(by_place(self.frame, chosen.columns))
+        )
         self._read = tuple(replace(f, words=f"{name!r}: {f.words}", sites=(name,)) for f in loaded.findings)
         # a kind that is given anew goes without the plan's levels
         ordered = {n: v for n, v in self.plan.levels.items() if n in self.facts and n not in (kinds or {})}
@@ -151,7 +172,6 @@ class Client:
             self._refuse_rare_levels()
         self.identity = Identity.generate() if identity is None else identity
         self._draws = b"" if seed is None else pack(_SEED, str(check_whole("seed", seed, least=0)).encode(), name.encode())
-        self.threads = min(THREADS, os.cpu_count() or 1) if threads is None else check_whole("threads", threads, least=1)
         self.record = Ledger()
         self._last: tuple[pl.DataFrame, str | None, ref[Table]] | None = None
 
@@ -255,7 +275,7 @@ class Client:
         polars.DataFrame
         """
         used = self.held(schema) | ({cluster} & set(self.frame.columns) if cluster is not None else set())
-        return self.frame.select(pl.nth(i) for i, name in enumerate(self.frame.columns) if name in used)
+        return self.frame.select(by_place(self.frame, used))
 
     def _rare(self, name: str) -> dict[str, int]:
         """Levels of a discrete column that occur, but in fewer than ``min_cell`` rows."""
@@ -275,8 +295,34 @@ class Client:
     def _harmonised(self, data: Any, plan: Plan | Mapping[str, Any] | str | os.PathLike[str] | None) -> Applied:
         if isinstance(data, Applied):
             return data
+        made = Plan() if plan is None else Plan.of(plan)
+        scanned = None if isinstance(data, Loaded) else scan_larger(data, self.name, self.reading, self.memory)
+        if scanned is not None:
+            return self._scanned(scanned, made)
         loaded = data if isinstance(data, Loaded) else load(data, self.name, self.reading)
-        return (Plan() if plan is None else Plan.of(plan)).applied(loaded, self.name)
+        return made.applied(loaded, self.name)
+
+    def _scanned(self, scanned: Scanned, plan: Plan) -> Applied:
+        """A table larger than memory, lazily; what is loaded of it are its columns' names and types."""
+        least = least_memory(len(scanned.loaded.frame.columns), scanned.unpacked, self.threads)
+        if least > self.memory:
+            raise OutOfMemoryError(
+                f"{self._too_large}. Read in blocks it takes about {least >> 20} MiB, of which {scanned.unpacked >> 20} MiB are for groups "
+                f"of its rows, which are unpacked as a whole. Allow it more, use fewer threads, or write the file with smaller groups."
+            )
+        changed = [column.name for column in plan.columns if column.changes_values and not column.drop] + [d.name for d in plan.derived]
+        if changed:
+            raise OutOfMemoryError(
+                f"{self._too_large}, and is read a block of rows at a time; a plan that changes values ({', '.join(changed)}) needs a "
+                f"loaded table. Write the harmonised table as Parquet and name that, or allow it more memory."
+            )
+        done = plan.applied(scanned.loaded, self.name)
+        self.lazy, self._step = plan.apply(scanned.lazy, self.name).frame, scanned.step
+        return done
+
+    @property
+    def _too_large(self) -> str:
+        return f"The table of {self.name!r} is larger than the {self.memory >> 20} MiB that it may take (memory=)"
 
     def _say_unit(self, column: str, unit: str, span: tuple[float, float] | None = None) -> None:
         """A column's unit and range, of a column that is used."""
@@ -339,6 +385,10 @@ class Client:
         >>> client.fitted(Schema([Variable("height", Kind.CONTINUOUS, unit="m")])).frame["height"].to_list()
         [1.805, 1.71]
         """
+        if self.lazy is not None:
+            raise OutOfMemoryError(
+                f"{self._too_large}, and what is asked for needs all of its rows at once. Allow it more, or use a table with fewer rows."
+            )
         return fit(self.columns_for(schema, cluster), self.plan.units, schema, self.name)
 
     @property
@@ -399,10 +449,29 @@ class Client:
                 words = f"{self.name!r} declares {name!r} as {d.variable.kind.value}, the study's schema as {schema[name].kind.value}."
                 way = Remedy(Step.KIND, name, schema[name].kind.value)
                 raise error_of(KindConflictError, Finding("kind-conflict", Grade.REFUSED, words, (name,), (self.name,), (way,)))
+        if self.lazy is not None:
+            self._check_terms(terms)
         record = self.record if ledger is None else ledger
         agreed = (terms, self.identity, record, study, members, history, state)
         table, least = self._encoded(schema, terms.cluster), self.least_cell(terms)
         return SiteHalf(self.name, table, *agreed, contract=contract, min_cell=least, cells=self._cells(terms), draws=self._draws)
+
+    def _check_terms(self, terms: Terms) -> None:
+        """Refuse a study that asks for what a table larger than memory cannot do, before anything is sent."""
+        unable = {
+            f"method={terms.method.value!r}": terms.method in (Method.RESIDUAL, Method.AUTO),
+            f"site_effects={terms.effects.value!r}": terms.effects is SiteEffects.RANDOM,
+            f"cluster={terms.cluster!r}": terms.cluster is not None,
+            "diagnostics": terms.diagnosed,
+            f"bootstrap={terms.bootstrap}": terms.network and terms.bootstrap > 0,
+            "effects": terms.network and terms.estimated,
+        }
+        asked = [words for words, wanted in unable.items() if wanted]
+        if asked:
+            raise OutOfMemoryError(
+                f"{self._too_large}, and is read a block of rows at a time. That is not enough for {', '.join(asked)}, which the study "
+                f"asks for. Leave that out of the study (diagnostics=False, for one), use a table with fewer rows, or allow it more memory."
+            )
 
     def least_cell(self, terms: Terms) -> int:
         """The least level count at this site: the study's or, over a network, its owner's own, whichever is more.
@@ -465,10 +534,27 @@ class Client:
             table = kept()
             if table is not None and frame is self.frame and by == cluster and table.schema == schema:
                 return table
-        table = Table(self.fitted(schema, cluster).frame, schema, self.name, cluster)
-        table.threads = self.threads
+        if self.lazy is None:
+            table = Table(self.fitted(schema, cluster).frame, schema, self.name, cluster)
+            table.threads = self.threads
+        else:
+            table = self._streamed(self.lazy, schema)
         self._last = (self.frame, cluster, ref(table))
         return table
+
+    def _streamed(self, lazy: pl.LazyFrame, schema: Schema) -> Streamed:
+        if fit(self.columns_for(schema), self.plan.units, schema, self.name).changes:
+            raise OutOfMemoryError(
+                f"{self._too_large}, and is read as it is; the study has some of its variables in other units. Write the table in the "
+                f"study's units, or allow it more memory."
+            )
+        used = lazy.select(by_place(self.frame, self.held(schema)))
+        return Streamed(used, schema, self.name, memory=self.memory, threads=self.threads, step=self._step)
+
+    @property
+    def rows(self) -> int:
+        """How many rows the table has."""
+        return self.frame.height if self.lazy is None else max((facts.rows for facts in self.facts.values()), default=0)
 
     def __repr__(self) -> str:
         def describe(d: Declaration) -> str:
@@ -476,7 +562,7 @@ class Client:
             joint = " < " if v.kind is Kind.ORDINAL else ", "
             return f"{v.name}: {v.kind.value}" + (f" {joint.join(v.levels)}" if v.levels else "")
 
-        return f"Client({self.name!r}, {self.frame.height} rows; {', '.join(describe(d) for d in self.declarations.values())})"
+        return f"Client({self.name!r}, {self.rows} rows; {', '.join(describe(d) for d in self.declarations.values())})"
 
 
 def _chosen(frame: pl.DataFrame, variables: Iterable[str] | None, owner: str) -> pl.DataFrame:
@@ -487,4 +573,10 @@ def _chosen(frame: pl.DataFrame, variables: Iterable[str] | None, owner: str) ->
     for name in wanted:
         if name not in frame.columns:
             raise UnknownVariableError(f"{owner!r} has no column {name!r} to choose.{nearest(name, frame.columns)}")
-    return frame.select(pl.nth(i) for i, name in enumerate(frame.columns) if name in set(wanted))
+    return frame.select(by_place(frame, wanted))
+
+
+def by_place(frame: pl.DataFrame, names: Collection[str]) -> list[pl.Expr]:
+    """Columns by where they stand: to polars, a column named "*" or "^A.*$" is a pattern."""
+    wanted = set(names)
+    return [pl.nth(i) for i, name in enumerate(frame.columns) if name in wanted]

@@ -10,6 +10,7 @@ from hashlib import sha256
 import msgspec
 import numpy as np
 
+from consilience.data.errors import OutOfMemoryError
 from consilience.data.schema import Schema
 from consilience.data.table import Table
 from consilience.disclosure.census import Census, apply
@@ -289,7 +290,7 @@ class SiteHalf:
         try:
             vector = self._compute(request, run)
             reply = self._hide(vector, run, request)
-        except MemoryError:  # for want of room here, not for what the data say
+        except (MemoryError, OutOfMemoryError):  # for want of room here, not for what the data say
             raise
         except Exception as error:
             # All that could be said without the data was said by the checks. What fails after them (a number that does not fit the ring, a

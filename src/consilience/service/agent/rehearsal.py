@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from consilience.data.errors import OutOfMemoryError
 from consilience.data.harmonise import Applied
 from consilience.data.sources import Loaded
 from consilience.errors import StudyError
@@ -24,6 +25,11 @@ def rehearse(client: Client, study: dict[str, Any]) -> Ledger:
     """
     if study["variables"] is None:
         raise StudyError("The study has no schema yet: what would be asked depends on the other sites. Ask its owner to declare one.")
+    if client.lazy is not None:
+        raise OutOfMemoryError(
+            f"A rehearsal takes copies of the table of {client.name!r} for the other sites, and it is larger than the memory it may take "
+            f"(memory=). Allow it more, or rehearse with a table of some of its rows."
+        )
     shown = contract_shown(study)
     schema, terms, settings = shown.schema, shown.terms, shown.settings
     others = max(2, settings.min_contributors, len(shown.members)) - 1

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import combinations
 
 import msgspec
@@ -19,12 +20,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from consilience.data.blocks import over_blocks
+from consilience.data.streamed import Streamed
 from consilience.data.table import Table
 from consilience.disclosure.patterns import columns_of
 from consilience.secagg import Identity
 from consilience.secagg.context import sha256
 
-__all__ = ["Marks", "marks_of", "taking_part"]
+__all__ = ["Marks", "marks_of", "marks_of_table", "taking_part"]
 
 _LABEL = b"consilience/agent/table/1"
 Words = NDArray[np.uint64]
@@ -82,6 +85,48 @@ def _values(table: Table, name: str) -> pl.Series:
         values = pl.Series(name, labels, dtype=pl.String)
     codes = pl.Series(np.where(table.codes[name] < 0, 0, table.codes[name]))
     return values.gather(codes).zip_with(pl.Series(table.codes[name] >= 0), pl.Series(name, [None], dtype=values.dtype))
+
+
+def marks_of_table(table: Table, identity: Identity) -> Marks:
+    """The marks of what takes part. Those of a table that is read block by block are sums, and others than those of the same table in
+    memory: where a site changes from one to the other, its rows count as changed, and its owner is asked.
+    """
+    if not isinstance(table, Streamed):
+        rows = taking_part(table)
+        return marks_of(rows, rows.columns, identity)
+    key, names = sha256(identity.sign(_LABEL)), sorted(table.names)
+    sums: dict[tuple[str, ...], Words] = {}
+    for found in over_blocks(table, names, partial(_summed, key, names)):
+        sums = {which: found[which] + sums.get(which, np.uint64(0)) for which in found}
+    marks = {which: hmac.new(key, b"sums" + words.astype(">u8").tobytes(), hashlib.sha256).hexdigest() for which, words in sums.items()}
+    rows_held = int(sums[()][0]) if sums else 0
+    whole = all(int(sums[name,][0]) == rows_held for name in names if (name,) in sums)
+    pairs = {_both(*which): mark[:32] for which, mark in marks.items() if len(which) == 2}
+    return Marks(rows_held, marks.get((), ""), {name: marks[name,] for name in names if (name,) in marks}, whole, pairs)
+
+
+def _summed(key: bytes, names: Sequence[str], block: Table) -> dict[tuple[str, ...], Words]:
+    """Of one block: how many rows have values, and two sums of their words; for all columns, for each of them, and for each two."""
+    frame = taking_part(block)
+    values, there = dict[str, Words](), dict[str, NDArray[np.bool_]]()
+    for name in names:
+        seed = hmac.new(key, name.encode(), hashlib.sha256).digest()
+        values[name] = _mixed(_words(frame[name], key) ^ np.uint64(int.from_bytes(seed[:8], "big")))
+        there[name] = frame[name].is_not_null().to_numpy()
+    rows = np.zeros(frame.height, np.uint64)
+    for words in values.values():
+        rows += words  # modulo 2**64, as unsigned numbers are
+    found: dict[tuple[str, ...], Words] = {(name,): _told(values[name][there[name]]) for name in names}
+    found[()] = _told(_mixed(rows))
+    for one, other in combinations(names if len(names) <= MOST_COLUMNS else (), 2):
+        both = there[one] & there[other]
+        found[one, other] = _told(_mixed(values[one][both] + values[other][both]))
+    return found
+
+
+def _told(words: Words) -> Words:
+    again = _mixed(words ^ np.uint64(0xD1B54A32D192ED03))
+    return np.array([len(words), words.sum(dtype=np.uint64), again.sum(dtype=np.uint64)], dtype=np.uint64)
 
 
 def marks_of(frame: pl.DataFrame, names: Iterable[str], identity: Identity) -> Marks:

@@ -8,7 +8,7 @@ import msgspec
 
 from consilience.disclosure.shield import Shielded
 from consilience.federation import Client
-from consilience.service.agent.earlier.marks import marks_of, taking_part
+from consilience.service.agent.earlier.marks import marks_of_table
 from consilience.service.agent.earlier.past import Answered, Past, TookPart
 from consilience.service.agent.earlier.subtracting import Subtraction, other_identities, subtractions
 from consilience.service.agent.home import StudyFolder
@@ -55,8 +55,8 @@ class Recalled:
 def recall(folder: StudyFolder, contract: Contract, client: Client, shielded: Shielded) -> Recalled:
     """Look up what matters for a contract, by what of the client's table takes part (what ``disclosing`` shows of it)."""
     past = Past(folder.home)
-    held, rows = tuple(sorted(client.held(contract.schema))), taking_part(shielded.table)
-    took = TookPart.of(contract, folder.joined.url, held, marks_of(rows, rows.columns, client.identity))
+    held = tuple(sorted(client.held(contract.schema)))
+    took = TookPart.of(contract, folder.joined.url, held, marks_of_table(shielded.table, client.identity))
     earlier = past.counting(took.contract)
     others = [one for one in earlier if one.contract != took.contract]
     written = any((one.contract, one.marks.table) == (took.contract, took.marks.table) for one in past.studies())

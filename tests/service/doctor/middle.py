@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import socket
 import ssl
 import threading
@@ -55,21 +56,29 @@ def inspecting(port: int, folder: Path, certificate: str, key: str, there: Chang
             socket.create_connection(("127.0.0.1", port), timeout=10.0) as far,
             theirs.wrap_socket(far) as server,
         ):
-            answering = threading.Thread(target=_pump, args=(server, client, back), daemon=True)
-            answering.start()
-            _pump(client, server, there)
-            answering.join(10)
+            _pump(client, server, there, back)
 
     with listening(handle) as found:
         yield found
 
 
-def _pump(source: socket.socket, sink: socket.socket, change: Change) -> None:
+def _pump(client: ssl.SSLSocket, server: ssl.SSLSocket, there: Change, back: Change) -> None:
+    """What either says goes to the other until one of them ends. In one thread: a TLS connection is not for two at once."""
+    ways = {client: (server, there), server: (client, back)}
     with suppress(OSError):
-        while data := source.recv(1 << 16):
-            sink.sendall(change(data))
-    with suppress(OSError):
-        sink.shutdown(socket.SHUT_WR)
+        while ready := [each for each in ways if each.pending()] or select.select(list(ways), [], [], 10.0)[0]:
+            for source in ready:
+                sink, change = ways[source]
+                source.setblocking(False)
+                try:
+                    data = source.recv(1 << 16)
+                except ssl.SSLWantReadError:  # what came was TLS's own, such as a ticket
+                    continue
+                finally:
+                    source.settimeout(10.0)
+                if not data:
+                    return
+                sink.sendall(change(data))
 
 
 def answering(head: bytes) -> Callable[[socket.socket], None]:

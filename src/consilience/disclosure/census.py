@@ -115,16 +115,16 @@ class Census:
         if not self.strict and not self._some_apart:
             return ""
         wanted = frozenset(variables)
-        if wanted not in self._refusals and (few := self.too_few_left(wanted)):
-            self._refusals[wanted] = few
-        if wanted not in self._refusals and not self.strict:
-            self._refusals[wanted] = ""
-        if wanted not in self._refusals:
-            vector = self._vector(wanted)
-            if vector not in self._reasons:  # many sets of variables are of the same sites
-                self._reasons[vector] = self._refusal(vector)
-            self._refusals[wanted] = self._reasons[vector]
-        return self._refusals[wanted]
+        known = self._refusals.get(wanted)
+        if known is None:
+            known = self.too_few_left(wanted) if self._some_apart else ""
+            if self.strict and not known:
+                vector = self._vector(wanted)
+                if vector not in self._reasons:  # many sets of variables are of the same sites
+                    self._reasons[vector] = self._refusal(vector)
+                known = self._reasons[vector]
+            self._refusals[wanted] = known
+        return known
 
     def too_few_left(self, variables: Iterable[str]) -> str:
         """Why too few sites contribute to a set, if it is because some keep its variables apart; the empty string else."""

@@ -86,6 +86,7 @@ def kernels(table: Table, name: str, effects: SiteEffects, fewest: float) -> tup
         model.sample,
         head,
         lambda block: build(block, model, keep, coding, means),
+        response,
         (lambda block: Crowds(table, fewest).of_block(model, present, block)) if fewest > 1 else None,
         fewest,
     )

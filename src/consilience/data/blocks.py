@@ -28,7 +28,7 @@ def over_blocks(table: Table, names: Iterable[str], work: Callable[[Table], T]) 
     >>> from consilience.data.schema import Schema
     >>> table = Table(pl.DataFrame({"A": np.arange(100_000.0)}), Schema({"A": "continuous"}), "muenster")
     >>> [block.n_rows for block in over_blocks(table, ["A"], lambda block: block)]
-    [32768, 32768, 32768, 1696]
+    [65536, 34464]
     """
 
     def done(part: Callable[[], Table]) -> list[T]:

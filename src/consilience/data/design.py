@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeVar
 
 import numpy as np
@@ -50,6 +51,8 @@ SMALL_COUNT = 1 << 10
 CHUNK = 1 << 15
 """Rows coded at a time in cross-products, so that wide matrices never exist as a whole: ten columns of a million rows are 80 MB, ten of
 these 2.6 MB."""
+FEW_ROWS = 8
+"""Rows that are looked at first where a column may be constant."""
 MOST_CELLS = 1 << 62
 """Combinations of levels that one int64 key can tell apart, with a bit to spare; beyond that rows are compared as they are."""
 CELLS_PER_ROW, FREE_CELLS = 4, 4096
@@ -112,11 +115,13 @@ def column_names(schema: Schema, variables: Sequence[str]) -> list[tuple[str, in
     >>> column_names(Schema({"A": "continuous", "E": ("multinomial", "pqr")}), ["A", "E"])
     [('A', 0), ('E', 1), ('E', 2)]
     """
-    names: list[tuple[str, int]] = []
-    for name in variables:
-        variable = schema[name]
-        names.extend((name, level) for level in (range(1, len(variable.levels)) if variable.kind.is_discrete else [0]))
-    return names
+    return [column for name in variables for column in _columns_of(name, len(schema[name].levels))]
+
+
+@lru_cache(maxsize=4096)
+def _columns_of(name: str, levels: int) -> tuple[tuple[str, int], ...]:
+    """Those of one variable; a number has no levels."""
+    return tuple((name, level) for level in (range(1, levels) if levels else range(1)))
 
 
 def build(table: Table, model: ModelSpec, keep: Sequence[int], coding: Coding, means: Floats | None = None) -> Design:
@@ -268,7 +273,7 @@ def cross_products(table: Table, variables: Sequence[str], coding: Coding) -> Cr
         if coding.centre_at_site:
             columns = centre(columns, weights)
         weighted = columns * weights[:, None]
-        return CrossProducts(rows.n, levels, nulls, counted, weighted.sum(axis=0), weighted.T @ columns)
+        return CrossProducts(rows.n, levels, nulls, counted, weighted.sum(axis=0), np.dot(weighted.T, columns))
     # Means first, in a pass of their own, then products of what is left. Σxy - nx̄ȳ in one pass would lose all digits of a column whose
     # mean is 10⁸ standard deviations from zero: a time stamp is one.
     gram, sums = np.zeros((len(names), len(names))), np.zeros(len(names))
@@ -279,7 +284,7 @@ def cross_products(table: Table, variables: Sequence[str], coding: Coding) -> Cr
         columns = np.empty((len(part), len(names)), order="F")
         for j, (name, level) in enumerate(names):
             np.subtract(_column(table, name, level, part, coding), means[j], out=columns[:, j])
-        gram += columns.T @ columns
+        gram += np.dot(columns.T, columns)
         sums += columns.sum(axis=0)
     if coding.centre_at_site and rows.n:  # what rounding left of the means: second order, so the digits are still there
         gram -= np.outer(sums, sums) / rows.n
@@ -301,10 +306,10 @@ def residual_sums(table: Table, model: ModelSpec, keep: Sequence[int], slopes: F
     if coding.centre_at_site:
         columns = centre(columns, None)
     X = columns[:, :-1]
-    residual = columns[:, -1] - X @ slopes
+    residual = columns[:, -1] - np.dot(X, slopes)
     if coding.centre_at_site and rows.n:
         residual = residual - residual.mean()  # what rounding left of the means
-    return np.concatenate([[residual @ residual, residual.sum()], residual @ X, X.sum(axis=0)])
+    return np.concatenate([[np.dot(residual, residual), residual.sum()], np.dot(residual, X), X.sum(axis=0)])
 
 
 def null_loglik(counts: NDArray[np.intp] | Floats) -> float:
@@ -314,7 +319,7 @@ def null_loglik(counts: NDArray[np.intp] | Floats) -> float:
     -2.249341
     """
     present = counts[counts > 0].astype(np.float64)  # 0 log 0 is 0
-    return float(present @ np.log(present / present.sum()))
+    return float(np.dot(present, np.log(present / present.sum())))
 
 
 def _means(table: Table, names: list[tuple[str, int]], rows: Rows, coding: Coding, counts: Mapping[str, NDArray[np.intp]]) -> Floats:
@@ -369,9 +374,12 @@ def centre(columns: Floats, weights: Floats | None) -> Floats:
     if weights is None:
         means = columns.mean(axis=0)
     else:
-        means = weights @ columns / weights.sum()
-    # as in _means: exactly zero, so that its variance is zero too and the rank does not count it
-    constant = columns.min(axis=0) == columns.max(axis=0)
-    means[constant] = columns[0, constant]
+        means = np.dot(weights, columns) / weights.sum()
+    # as in _means: exactly zero, so that its variance is zero too and the rank does not count it. Few rows tell of most columns
+    doubtful = np.flatnonzero((columns[:FEW_ROWS] == columns[0]).all(axis=0))
+    if len(doubtful):
+        some = columns[:, doubtful]
+        constant = doubtful[(some == some[0]).all(axis=0)]
+        means[constant] = columns[0, constant]
     columns -= means
     return columns

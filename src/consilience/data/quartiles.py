@@ -56,7 +56,7 @@ class _Sample:
         self.low, self.high = min(self.low, float(values.min())), max(self.high, float(values.max()))
         off = values - self.about
         self.total += float(off.sum())
-        self.squares += float(off @ off)
+        self.squares += float(np.dot(off, off))
         self.kept.append(taken)
         self.held += len(taken)
         if self.held >= 2 * SAMPLE:

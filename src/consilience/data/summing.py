@@ -125,7 +125,7 @@ def _of_block(block: Table, group: _Group, means: Floats, about: dict[str, float
         values = block.numbers[name] if rows.index is None else block.numbers[name][rows.index]
         ratio = np.divide(mean, values, out=np.ones_like(values), where=(values > 0) & (mean > 0))
         counted.append(float((values * np.log(ratio) + saturated(values)).sum()))
-    return columns.sum(axis=0), columns.T @ columns, counted
+    return columns.sum(axis=0), np.dot(columns.T, columns), counted
 
 
 def residual_sums_of(averages: Averages, lines: Sequence[Line], coding: Coding) -> list[Floats]:
@@ -159,8 +159,8 @@ def _residuals(block: Table, model: ModelSpec, names: list[tuple[str, int]], mea
     columns = coded_columns(block, names, block.complete(model.sample), coding)
     columns -= means
     X = columns[:, :-1]
-    residual = columns[:, -1] - X @ slopes
-    return np.concatenate([[residual @ residual, residual.sum()], residual @ X, X.sum(axis=0)])
+    residual = columns[:, -1] - np.dot(X, slopes)
+    return np.concatenate([[np.dot(residual, residual), residual.sum()], np.dot(residual, X), X.sum(axis=0)])
 
 
 def _about_mean(sums: Floats, n: int) -> Floats:

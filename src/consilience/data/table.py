@@ -29,9 +29,10 @@ SHORT_NUMBERS, SHORT_TEXTS = 20_000, 5_000
 MANY_ROWS = 1 << 19
 """Rows from which on sums are made block by block. At a million that takes a quarter less time in one thread; at 200,000 it took a sixth
 more, since what is made of so few rows is kept from one round to the next."""
-BLOCK_ROWS = 1 << 15
-"""Rows of a block. A column of it takes 256 KB: what is made of one block stays near the processor, and calls of numpy do not show."""
-PART_BLOCKS = 4
+BLOCK_ROWS = 1 << 16
+"""Rows of a block. A column of it takes 512 KB: what is made of one block stays near the processor, and what Python does for each call of
+numpy, one thread at a time, is little beside it. With half as many rows one thread took as long, and two a tenth longer."""
+PART_BLOCKS = 2
 """Blocks that one thread does one after the other."""
 
 

@@ -29,13 +29,16 @@ from consilience.glm.tally import Tally
 __all__ = ["Blocked", "answer_together"]
 
 T = TypeVar("T")
+Shared = dict[Hashable, Kernel]
+"""Kernels of a block's rows, one for each response and rows."""
 
 
 class Blocked(Kernel):
     """A kernel over the blocks of a table.
 
     ``head`` is the same model over rows that have the response's totals and no predictors: what it found of them holds for all rows.
-    ``design`` makes a block's part of the design, of the columns ``names``. ``sets`` makes the sets of a block's rows that sums with levels
+    ``design`` makes a block's part of the design, of the columns ``names``. Kernels with the same ``response`` and the same rows share what
+    depends on these alone. ``sets`` makes the sets of a block's rows that sums with levels
     are over, where a sum must be about ``fewest`` rows; None: no such rule.
     """
 
@@ -45,23 +48,30 @@ class Blocked(Kernel):
         names: Sequence[str],
         head: Kernel,
         design: Callable[[Table], Design],
+        response: Hashable,
         sets: Callable[[Table], Floats] | None = None,
         fewest: float = 1.0,
     ) -> None:
-        self.table, self.names, self.head, self.design, self.sets, self.fewest = table, names, head, design, sets, fewest
+        self.table, self.names, self.head, self.design = table, names, head, design
+        self.response, self.sets, self.fewest = response, sets, fewest
         self.n_shared, self.n_intercepts, self.reaches = head.n_shared, head.n_intercepts, head.reaches
 
     @property
     def places(self) -> NDArray[np.intp]:
         return self.head.places
 
-    def of_block(self, block: Table) -> Kernel | None:
-        """The kernel of a block's rows; None if it has none."""
+    def of_block(self, block: Table, made: Shared) -> Kernel | None:
+        """The kernel of a block's rows; None if it has none. ``made`` are those of other models."""
         design = self.design(block)
-        return self.head.over(design.columns, design.response, design.weights) if len(design.response) else None
+        if not len(design.response):
+            return None
+        key = type(self.head), self.response, block.complete(self.names).key, design.weights is None
+        kernel = self.head.over(design.columns, design.response, design.weights, made.get(key) if design.weights is None else None)
+        made.setdefault(key, kernel)
+        return kernel
 
-    def over(self, X: Floats, y: NDArray[np.int32] | Floats, w: Floats | None) -> Kernel:
-        return self.head.over(X, y, w)
+    def over(self, X: Floats, y: NDArray[np.int32] | Floats, w: Floats | None, like: Kernel | None = None) -> Kernel:
+        return self.head.over(X, y, w, like)
 
     def start(self, shared: Floats, reach: Floats | None = None) -> Floats:
         return self.head.start(shared, self.reach(shared) if reach is None and self.reaches else reach)
@@ -96,15 +106,15 @@ class Blocked(Kernel):
         return found
 
     def intercept_terms(self, terms: RowTerms) -> tuple[Floats, Floats]:
-        score, info, _, _ = terms.arrays
-        return score, info
+        whole, own = self.full(terms), slice(self.n_shared, None)
+        return whole.score[own], whole.info[own, own]
 
     def full(self, terms: RowTerms) -> Evaluation:
-        evaluation: Evaluation = terms.arrays[2]
+        evaluation: Evaluation = terms.arrays[0]
         return evaluation
 
     def is_steep(self, terms: RowTerms) -> bool:
-        return not terms.arrays[3]
+        return not terms.arrays[1]
 
     def weights(self, terms: RowTerms, crowd: Crowd) -> Iterator[Weights]:
         raise TypeError("A kernel over blocks has looked at its weights by the time that its terms are known.")
@@ -141,7 +151,6 @@ class _Part(NamedTuple):
     """What one block says of one model: its terms, and the sums that are made of them while they are there."""
 
     terms: RowTerms
-    intercepts: tuple[Floats, Floats]
     whole: Evaluation
     told: dict[Hashable, Any]
 
@@ -152,23 +161,22 @@ class _Terms:
     def __init__(self, kernel: Blocked, shared: Floats, intercepts: Floats) -> None:
         self.kernel, self.shared, self.intercepts = kernel, shared, intercepts
         size = kernel.n_shared + kernel.n_intercepts
-        self.terms, self.score = RowTerms(0.0), np.zeros(kernel.n_intercepts)
-        self.info = np.zeros((kernel.n_intercepts, kernel.n_intercepts))
+        self.terms = RowTerms(0.0)
         self.whole = Evaluation(np.zeros(size), np.zeros((size, size)))
         self.tally = Tally(kernel.fewest)
 
-    def of_block(self, block: Table) -> _Part | None:
+    def of_block(self, block: Table, others: Shared) -> _Part | None:
         """A block's part; None if it has no rows of the model."""
-        made = self.kernel.of_block(block)
+        made = self.kernel.of_block(block, others)
         if made is None:
             return None
         terms = made.rows(made.linear(self.shared), self.shared, self.intercepts)
         if not terms.feasible:
-            return _Part(terms, (self.score, self.info), self.whole, {})
+            return _Part(terms, self.whole, {})
         sets = self.kernel.sets
         told = {} if sets is None else self.tally.of_block(made, terms, partial(sets, block))
         # without what they hold of every row: parts wait for the others, of hundreds of models at a time
-        return _Part(replace(terms, arrays=()), made.intercept_terms(terms), made.full(terms), told)
+        return _Part(replace(terms, arrays=()), made.full(terms), told)
 
     def add(self, part: _Part | None) -> None:
         """The next block."""
@@ -182,14 +190,13 @@ class _Terms:
             feasible=one.feasible and other.feasible,
             squares=one.squares + other.squares,
         )
-        self.score, self.info = self.score + part.intercepts[0], self.info + part.intercepts[1]
         pull = part.whole.pull if self.whole.pull is None or part.whole.pull is None else self.whole.pull + part.whole.pull
         self.whole = Evaluation(self.whole.score + part.whole.score, self.whole.info + part.whole.info, pull)
         self.tally.add(part.told)
 
     def found(self) -> RowTerms:
         """The terms over all rows, with all that is made of them."""
-        return replace(self.terms, arrays=(self.score, self.info, self.whole, self.tally.is_enough()))
+        return replace(self.terms, arrays=(self.whole, self.tally.is_enough()))
 
 
 class _Reach:
@@ -199,9 +206,9 @@ class _Reach:
         self.kernel, self.shared = kernel, shared
         self.reach: Floats | None = None
 
-    def of_block(self, block: Table) -> Floats | None:
+    def of_block(self, block: Table, others: Shared) -> Floats | None:
         """A block's part; None if it has no rows of the model."""
-        made = self.kernel.of_block(block)
+        made = self.kernel.of_block(block, others)
         return None if made is None else made.reach(made.linear(self.shared))
 
     def add(self, part: Floats | None) -> None:
@@ -222,7 +229,12 @@ def _look(table: Table, asks: Sequence[Ask]) -> list[Any]:
         assert isinstance(kernel, Blocked)
         sums.append(_Reach(kernel, shared) if intercepts is None else _Terms(kernel, shared, intercepts))
     names = {name for one in sums for name in one.kernel.names}
-    for parts in over_blocks(table, names, lambda block: [one.of_block(block) for one in sums]):
+
+    def look(block: Table) -> list[Any]:
+        shared: Shared = {}
+        return [one.of_block(block, shared) for one in sums]
+
+    for parts in over_blocks(table, names, look):
         for one, part in zip(sums, parts, strict=True):
             one.add(part)
     return [one.found() for one in sums]

@@ -125,12 +125,12 @@ class Crowd:
                 continue
             sets = self.sets if rows is EVERY else self.sets[rows]
             sets = sets if by_level else sets[:, :1]
-            sums = values @ sets
+            sums = np.dot(values, sets)
             if sums.min() >= self.fewest * most:
                 continue
-            sizes = sets.sum(axis=0) if having is None else having @ sets
+            sizes = sets.sum(axis=0) if having is None else np.dot(having, sets)
             needed = np.minimum(self.fewest, share * np.where(sizes > 0, sizes, sets.sum(axis=0))) * (1.0 - ROUNDING)
-            if (sums * sums < needed * ((values * values) @ sets)).any() or (not by_level and (sums == 0.0).any()):
+            if (sums * sums < needed * (np.dot(values * values, sets))).any() or (not by_level and (sums == 0.0).any()):
                 return False
         return True
 
@@ -162,6 +162,12 @@ class Crowd:
         least, many = MIDDLE[-1]
         below = probability.size - int(np.count_nonzero(probability >= least))
         return bool(probability.shape[1] - below >= many * self.fewest)
+
+    def all_have_middle(self, smallest: int, *weights: Floats) -> bool:
+        """The same for steps of at least ``smallest`` rows each, by w of all of their rows."""
+        least, many = MIDDLE[-1]
+        light = sum(w.size - int(np.count_nonzero(w >= least * (1.0 - least))) for w in weights)
+        return smallest - light >= many * self.fewest
 
     def has_middle(self, *weights: Floats, label: Hashable = None) -> bool:
         """True if so many rows are in the middle of a step that nothing else needs to be looked at: w of all rows, in one piece or more."""

@@ -74,7 +74,8 @@ class Generalized(Kernel):
     def places(self) -> NDArray[np.intp]:
         return np.arange(self.first, self.last)
 
-    def over(self, X: Floats, y: NDArray[np.int32] | Floats, w: Floats | None) -> Generalized:
+    def over(self, X: Floats, y: NDArray[np.int32] | Floats, w: Floats | None, like: Kernel | None = None) -> Generalized:
+        del like  # fitted with a path of barriers, each a kernel of its own
         return Generalized(X, y.astype(np.int32, copy=False), w, self.n_levels, self.mu, self.first, self.last)
 
     def start(self, shared: Floats, reach: Floats | None = None) -> Floats:
@@ -110,7 +111,7 @@ class Generalized(Kernel):
     def linear(self, shared: Floats) -> Floats:
         p = len(self.design) - 1
         slopes = shared[self.first * p : self.last * p].reshape(self.last - self.first, p)
-        eta: Floats = slopes @ self.design[:-1]
+        eta: Floats = np.dot(slopes, self.design[:-1])
         return eta
 
     def rows(self, eta: Floats, shared: Floats, intercepts: Floats) -> RowTerms:
@@ -125,10 +126,10 @@ class Generalized(Kernel):
         q = np.exp(-gaps) / closeness
         # log σ(u) = u - softplus(u) for the threshold above, log σ(-u) = -softplus(u) for the one below
         loglik = float(np.vdot(self.upper, u) - np.vdot(self.either, softplus) + np.vdot(self.inner, log_gap))
-        barrier = self.mu * float((log_gap @ self.w).sum())
+        barrier = self.mu * float((np.dot(log_gap, self.w)).sum())
         # At the maximum of ℓ + μ Σ φ(g), φ = log(1 - e^{-g}), φ' = q, and for any feasible point with gaps g*, concavity gives
         # ℓ* - ℓ ≤ ∇ℓ·(x* - x) = -μ Σ q (g* - g) ≤ μ Σ q g, since g* ≥ 0: what the barrier can cost.
-        slack = self.mu * float(((gaps * q) @ self.w).sum())
+        slack = self.mu * float((np.dot(gaps * q, self.w)).sum())
         return RowTerms(loglik, (sigma, q, self.inner + self.mu * self.w), barrier, slack)
 
     def _row_derivatives(self, terms: RowTerms) -> tuple[Floats, Floats, Floats]:
@@ -153,14 +154,14 @@ class Generalized(Kernel):
     def full(self, terms: RowTerms) -> Evaluation:
         gradient, diagonal, off = self._row_derivatives(terms)
         q, active = len(self.design), self.n_intercepts
-        all_scores = (gradient @ self.design.T).ravel()
+        all_scores = (np.dot(gradient, self.design.T)).ravel()
         all_info = np.zeros((active * q, active * q))
         for j in range(active):
             here = slice(j * q, (j + 1) * q)
-            all_info[here, here] = (self.design * diagonal[j]) @ self.design.T
+            all_info[here, here] = np.dot(self.design * diagonal[j], self.design.T)
             if j + 1 < active:
                 there = slice((j + 1) * q, (j + 2) * q)
-                cross = (self.design * off[j]) @ self.design.T
+                cross = np.dot(self.design * off[j], self.design.T)
                 all_info[here, there] = cross
                 all_info[there, here] = cross.T
         size = self.n_shared + active

@@ -12,6 +12,9 @@ A kernel works in two phases so that a search over intercepts alone stays cheap:
 the shared parameters only; :meth:`Kernel.rows` and :meth:`Kernel.intercept_terms` cost O(n); :meth:`Kernel.full` costs O(n p²).
 Kernels are pure functions of arrays: no options, no environment, no I/O.
 
+Products over rows are ``np.dot`` and not ``@``: numpy lets other threads run during the one, and keeps the interpreter to itself during the
+other, which is where a site of many rows spends most of its time.
+
 Observed and not expected information: for the logit, multinomial and Poisson models they are the same; for the two ordinal ones only the
 observed one is minus a second derivative, which is what makes the steps Newton's and the Schur complement the curvature of the profile
 likelihood.
@@ -75,8 +78,11 @@ class Kernel(ABC):
         return np.arange(self.n_intercepts)
 
     @abstractmethod
-    def over(self, X: Floats, y: NDArray[np.int32] | Floats, w: Floats | None) -> Kernel:
-        """The same model over some of the site's rows, with what was found of all of them: its sums are parts of this kernel's."""
+    def over(self, X: Floats, y: NDArray[np.int32] | Floats, w: Floats | None, like: Kernel | None = None) -> Kernel:
+        """The same model over some of the site's rows, with what was found of all of them: its sums are parts of this kernel's.
+
+        ``like`` is one of the same response over the same rows, with other columns: what depends on the response alone is taken from it.
+        """
 
     @abstractmethod
     def start(self, shared: Floats, reach: Floats | None = None) -> Floats:

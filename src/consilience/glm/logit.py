@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from consilience.glm.crowd import Crowd, Weights, step_weights
-from consilience.glm.kernel import Evaluation, Floats, RowTerms, ShiftedKernel, Softplus
+from consilience.glm.kernel import Evaluation, Floats, Kernel, RowTerms, ShiftedKernel, Softplus
 
 __all__ = ["Logit", "sigmoid"]
 
@@ -45,8 +46,13 @@ class Logit(ShiftedKernel):
         self.ones = self.y if w is None else w * self.y
         self.total = float(len(y) if w is None else w.sum())
 
-    def over(self, X: Floats, y: NDArray[np.int32] | Floats, w: Floats | None) -> Logit:
-        return Logit(X, y.astype(np.int32, copy=False), w)
+    def over(self, X: Floats, y: NDArray[np.int32] | Floats, w: Floats | None, like: Kernel | None = None) -> Logit:
+        if not isinstance(like, Logit):
+            return Logit(X, y.astype(np.int32, copy=False), w)
+        part = copy(like)
+        part.X, part.n_shared = X, X.shape[1]
+        part.__dict__.pop("_with_ones", None)  # of other columns
+        return part
 
     def start(self, shared: Floats, reach: Floats | None = None) -> Floats:
         del shared, reach
@@ -55,7 +61,7 @@ class Logit(ShiftedKernel):
         return np.array([np.log(positive / (self.total - positive))])
 
     def linear(self, shared: Floats) -> Floats:
-        eta: Floats = self.X @ shared
+        eta: Floats = np.dot(self.X, shared)
         return eta
 
     def rows(self, eta: Floats, shared: Floats, intercepts: Floats) -> RowTerms:
@@ -63,10 +69,10 @@ class Logit(ShiftedKernel):
         z = eta + intercepts[0]
         mu, softplus = sigmoid(z)
         if self.w is None:  # rows that were not compressed: a pass less than multiplying with ones
-            loglik = float(self.y @ z - softplus.sum())
+            loglik = float(np.dot(self.y, z) - softplus.sum())
             residual, weight = self.y - mu, mu * (1.0 - mu)
         else:
-            loglik = float(self.ones @ z - self.w @ softplus)
+            loglik = float(np.dot(self.ones, z) - np.dot(self.w, softplus))
             residual, weight = self.ones - self.w * mu, self.w * mu * (1.0 - mu)
         return RowTerms(loglik, (residual, weight))
 
@@ -78,10 +84,10 @@ class Logit(ShiftedKernel):
         residual, weight = terms.arrays
         p = self.n_shared
         score = np.empty(p + 1)
-        score[:p], score[p] = residual @ self.X, residual.sum()
+        score[:p], score[p] = np.dot(residual, self.X), residual.sum()
         info = np.empty((p + 1, p + 1))
         weighted = self.X * weight[:, None]
-        info[:p, :p] = weighted.T @ self.X
+        info[:p, :p] = np.dot(weighted.T, self.X)
         info[:p, p] = info[p, :p] = weighted.sum(axis=0)
         info[p, p] = weight.sum()
         return Evaluation(score, info)
@@ -95,8 +101,10 @@ class Logit(ShiftedKernel):
 
     def softplus(self, shared: Floats, intercept: float) -> Softplus:
         point = np.append(shared, intercept)
-        score = self._with_ones.T @ self.ones
-        return Softplus(self._with_ones @ point, self._with_ones, self.w, 0, float(score @ point), float(score[-1]), score, None)
+        score = np.dot(self._with_ones.T, self.ones)
+        return Softplus(
+            np.dot(self._with_ones, point), self._with_ones, self.w, 0, float(np.dot(score, point)), float(score[-1]), score, None
+        )
 
     @cached_property
     def _with_ones(self) -> Floats:

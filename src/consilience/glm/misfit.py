@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from consilience.data.design import Design
 from consilience.glm.crowd import Crowd
@@ -87,6 +88,11 @@ def _narrow(of: Widened) -> list[int]:
     p, slots, width = of.shape.n_columns, of.shape.slopes_per_column, of.wide.n_columns
     slopes = [slot * width + j for slot in range(slots) for j in range(p)]
     return slopes + list(range(slots * width, of.wide.n_shared))
+
+
+@lru_cache(maxsize=256)
+def _narrow_square(of: Widened) -> tuple[NDArray[np.intp], ...]:
+    return np.ix_(_narrow(of), _narrow(of))
 
 
 def misfit_size(widened: Widened, *, squares: bool, robust: bool) -> int:
@@ -168,14 +174,26 @@ def pseudo_inverse(matrix: Floats, scale: Floats | None = None) -> tuple[Floats,
     return half @ half.T, int(kept.sum())
 
 
+def _quadratic(matrix: Floats, vector: Floats) -> tuple[float, int]:
+    """v'M⁻v with the pseudo-inverse of a symmetric matrix, and its rank."""
+    diagonal = np.diag(matrix)
+    if (diagonal > 0).all():  # mostly: half of what an inverse takes
+        unit = 1.0 / np.sqrt(diagonal)
+        with contextlib.suppress(np.linalg.LinAlgError):
+            scaled, scores = matrix * unit[:, None] * unit[None, :], vector * unit
+            if float(np.diag(np.linalg.cholesky(scaled)).min(initial=1.0)) > REGULAR:
+                return float(np.dot(scores, np.linalg.solve(scaled, scores))), len(matrix)
+    inverse, rank = pseudo_inverse(matrix)
+    return float(vector @ inverse @ vector), rank
+
+
 def _answer(widened: Widened, score: Floats, info: Floats, rows: float, tail: tuple[Floats, ...] = (), *, say: bool = True) -> Floats:
     """The flat vector. ``say``: the site has rows enough to say something on slopes of its own."""
     at, wide = widened.narrow, widened.wide.n_shared
-    own_score, own_info = score[at], info[np.ix_(at, at)]
+    own_score, own_info = score[at], info[_narrow_square(widened)]
     own = np.zeros(4)
     if say:
-        inverse, rank = pseudo_inverse(own_info)
-        own = np.array([float(own_score @ inverse @ own_score), rank, 1.0, rows])
+        own = np.array([*_quadratic(own_info, own_score), 1.0, rows])
     else:
         own_score, own_info = np.zeros_like(own_score), np.zeros_like(own_info)
     parts = [np.array([0.0, 1.0]), score, info[upper(wide)], own, own_score, own_info[upper(len(at))]]

@@ -10,6 +10,7 @@ along: the sum at the point where the last Newton step ends is then right to sec
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,12 +48,16 @@ class Poisson(Kernel):
         # and zero is then a start from which no site's step goes astray, however different their means are.
         self.centre = float(np.log(self.total / rows)) if own_centre else 0.0
         best = saturated(y)
-        self.best = float(best.sum() if w is None else w @ best)
+        self.best = float(best.sum() if w is None else np.dot(w, best))
         self.log_y = np.log(np.maximum(y, 1.0))
 
-    def over(self, X: Floats, y: NDArray[np.int32] | Floats, w: Floats | None) -> Poisson:
-        part = Poisson(X, y.astype(np.float64, copy=False), w)
-        part.centre = self.centre
+    def over(self, X: Floats, y: NDArray[np.int32] | Floats, w: Floats | None, like: Kernel | None = None) -> Poisson:
+        if not isinstance(like, Poisson):
+            part = Poisson(X, y.astype(np.float64, copy=False), w)
+            part.centre = self.centre
+            return part
+        part = copy(like)
+        part.X, part.n_shared, part.centre = X, X.shape[1], self.centre
         return part
 
     def start(self, shared: Floats, reach: Floats | None = None) -> Floats:
@@ -62,7 +67,7 @@ class Poisson(Kernel):
         """The highest linear predictor, and the sum of e^η in units of its own: no exponential overflows, however long a step was."""
         highest = float(eta.max())
         e = np.exp(eta - highest)
-        return np.array([highest, float(e.sum() if self.w is None else self.w @ e)])
+        return np.array([highest, float(e.sum() if self.w is None else np.dot(self.w, e))])
 
     def joined(self, one: Floats, other: Floats) -> Floats:
         highest = max(one[0], other[0])
@@ -72,7 +77,7 @@ class Poisson(Kernel):
         return np.array([np.log(self.total) - reach[0] - np.log(reach[1]) - self.centre])
 
     def linear(self, shared: Floats) -> Floats:
-        eta: Floats = self.X @ shared
+        eta: Floats = np.dot(self.X, shared)
         return eta
 
     def rows(self, eta: Floats, shared: Floats, intercepts: Floats) -> RowTerms:
@@ -83,7 +88,7 @@ class Poisson(Kernel):
         mu = np.exp(z)
         weight = mu if self.w is None else self.w * mu
         residual = self.counts - weight
-        loglik = float(self.counts @ (z - self.log_y) + residual.sum()) + self.best
+        loglik = float(np.dot(self.counts, z - self.log_y) + residual.sum()) + self.best
         # (y - μ)²/μ as (y - μ)(y/μ - 1), with y/μ = 0 where y = 0: a mean may be too small for a float where nothing was counted, and only
         # there
         with np.errstate(divide="ignore", over="ignore"):
@@ -100,12 +105,12 @@ class Poisson(Kernel):
         residual, weight, pearson = terms.arrays
         p = self.n_shared
         score, pull = np.empty(p + 1), np.empty(p + 1)
-        score[:p], score[p] = residual @ self.X, residual.sum()
+        score[:p], score[p] = np.dot(residual, self.X), residual.sum()
         # d/dz (y - e^z)²/e^z = -(y - μ)²/μ - 2(y - μ)
-        pull[:p], pull[p] = pearson @ self.X, pearson.sum()
+        pull[:p], pull[p] = np.dot(pearson, self.X), pearson.sum()
         info = np.empty((p + 1, p + 1))
         weighted = self.X * weight[:, None]
-        info[:p, :p] = weighted.T @ self.X
+        info[:p, :p] = np.dot(weighted.T, self.X)
         info[:p, p] = info[p, :p] = weighted.sum(axis=0)
         info[p, p] = weight.sum()
         return Evaluation(score, info, -pull - 2.0 * score)

@@ -225,7 +225,7 @@ def _multinomial(kernel: Multinomial, X: Floats, ones: Floats, shared: Floats, i
         weight = ones * z[place]
         by_level = -(weight * z) @ with_ones  # dπ_k/dη_l = π_k (δ_kl - π_l)
         by_level[place] += weight @ with_ones
-        gradient[level - 1, kernel.target] = by_level.ravel()[kernel.grid]
+        gradient[level - 1] = kernel.placed(by_level)
     return chances, gradient
 
 

@@ -36,6 +36,10 @@ class _Some(Crowd):
         del probability  # each level is settled by itself
         return False
 
+    def all_have_middle(self, smallest: int, *weights: Floats) -> bool:
+        del smallest, weights
+        return False
+
     def has_middle(self, *weights: Floats, label: Hashable = None) -> bool:
         return self._settles(label, label in self.settled or super().has_middle(*weights))
 
@@ -61,9 +65,9 @@ class _Sums:
         sets = sets[told.rows]
         sets = sets if told.by_level else sets[:, :1]
         rows = sets.sum(axis=0)
-        sizes = np.tile(rows, (len(told.values), 1)) if told.having is None else told.having @ sets
+        sizes = np.tile(rows, (len(told.values), 1)) if told.having is None else np.dot(told.having, sets)
         bare = told._replace(values=np.empty((0, 0)), having=None)  # without its rows, which are let go
-        return _Sums(told.values @ sets, (told.values * told.values) @ sets, sizes, rows, bare)
+        return _Sums(np.dot(told.values, sets), np.dot(told.values * told.values, sets), sizes, rows, bare)
 
     def add(self, other: _Sums) -> None:
         """Rows of another block."""

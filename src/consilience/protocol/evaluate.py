@@ -302,7 +302,7 @@ class _Bench:
             discrete = [name for name in model.predictors if name in self.table.codes]
             levels = [(name, int(code)) for name in discrete for code in np.flatnonzero(self.averages.levels(model.sample, name))]
             sets = partial(self.crowds.of_block, spec, levels)
-        return Blocked(self.table, model.sample, head, design, sets, self.crowds.fewest)
+        return Blocked(self.table, model.sample, head, design, (model.response, model.levels), sets, self.crowds.fewest)
 
     def _kernel(self, model: ModelAsk, shape: Shape, request: Evaluate, key: Any) -> Kernel | Moments | None:
         full_key = (key, shape, request.effects, model.mu, self.units)

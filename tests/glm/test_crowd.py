@@ -158,3 +158,22 @@ def test_a_fit_that_only_meets_silence_ends_soon() -> None:
     assert not newton.fit.converged
     assert newton.fit.rounds == 2 + MOST_WITHHELD
     assert newton.fit.loglik == pytest.approx(-np.log(np.cosh(1.5)))
+
+
+def test_where_all_sites_share_an_intercept_rows_with_two_levels_are_sets_too() -> None:
+    """Against a count by hand; and a block has the same sets, and those that are empty in it."""
+    rng = np.random.default_rng(5)
+    frame = pl.DataFrame({"D": rng.integers(0, 2, 60), "E": rng.integers(0, 3, 60), "X": rng.normal(size=60), "Y": rng.integers(0, 2, 60)})
+    schema = Schema({"D": "binary", "E": ("multinomial", ["0", "1", "2"]), "X": "continuous", "Y": "binary"})
+    table = Table(frame.filter(~((pl.col("D") == 1) & (pl.col("E") == 2))), schema, "muenster")
+    model = ModelSpec("Y", ("D", "E", "X"), ("D", "E", "X", "Y"))
+    crowds, levels = Crowds(table, FEWEST), [("D", 0), ("D", 1), ("E", 0), ("E", 1), ("E", 2)]
+    plain, crossed = crowds.of(model), crowds.of(model, crossed=True)
+    assert plain is not None
+    assert crossed is not None
+    d, e = table.codes["D"], table.codes["E"]
+    cells = [((d == a) & (e == b)).sum() for a in range(2) for b in range(3)]
+    np.testing.assert_array_equal(crossed.sets[:, : plain.sets.shape[1]], plain.sets)
+    assert sorted(crossed.sets[:, plain.sets.shape[1] :].sum(axis=0)) == sorted(cell for cell in cells if cell)
+    of_block = crowds.of_block(model, levels, table, crossed=True)
+    assert sorted(of_block.sum(axis=0)) == sorted([*crossed.sets.sum(axis=0), 0.0])

@@ -15,7 +15,7 @@ from consilience.disclosure.patterns import columns_of, patterns_of
 from consilience.disclosure.resampling import LEAST, Draws
 from consilience.disclosure.shield import Shielded
 from consilience.disclosure.statement import Statement
-from consilience.settings.choices import Cells, Dropout, Isolation, Method, SingleSite
+from consilience.settings.choices import Cells, Dropout, Isolation, Method, SingleSite, SiteEffects
 from consilience.settings.effects import effect_text
 from consilience.settings.terms import Terms
 from consilience.wording import counted
@@ -204,16 +204,19 @@ def _rest(terms: Terms) -> list[str]:
 
 def _models(terms: Terms) -> list[str]:
     """What sums of fitted models may tell."""
-    having = "alone in having its levels of two variables, or " * (terms.cells is Cells.TOLD)
+    ways = []
+    if terms.cells is Cells.TOLD:
+        ways.append("alone in having its levels of two variables")
+    if terms.min_cell == 1 or terms.effects is not SiteEffects.NONE:  # with one intercept, rows with two levels are counted
+        ways.append("alone, among those with its levels of two variables, in what a model does not foresee")
     alone = (
-        f"not covered: a row that is {having}alone, among those with its levels of two variables, in what a model does not foresee; models "
-        f"that have both, and a number, tell of that row's number"
+        [f"not covered: a row that is {', or '.join(ways)}; models that have both, and a number, tell of that row's number"] if ways else []
     )
     if terms.min_cell == 1:
         return [
             "not covered: where a level is a function of a number, such as an age group and age, fitted models become steps, and tell of "
             "the few rows next to them; a server that does not follow the protocol can ask for steep models of its choice (min_cell=1)",
-            alone,
+            *alone,
         ]
     return [
         f"where a level is a function of a number, such as an age group and age, fitted models become steps, and would tell of the few "
@@ -221,7 +224,7 @@ def _models(terms: Terms) -> list[str]:
         f"model is left out (min_cell={terms.min_cell}; of a level that fewer than {3 * terms.min_cell} rows have, a third is enough)",
         f"not covered: a server that does not follow the protocol can ask for models at many points of its choice; each sum is about "
         f"{terms.min_cell} rows or more, but all of them together may tell of single ones",
-        alone,
+        *alone,
     ]
 
 

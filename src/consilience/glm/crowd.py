@@ -18,6 +18,7 @@ p w        where p is 1 or 0, Σ p x is the sum over the rows beyond a step. Sco
 Where x has an indicator of a level among its columns, the information has also Σ w x over the rows with the level. So there are *sets* of
 rows: all of them, and those with each level of a predictor. A sum over a set must be about ``fewest`` effective rows, or, where the set is
 small, about a third of its rows: rules on levels allow sets of ``fewest`` rows, and rows that count exactly alike are not to be had.
+Where all sites share one intercept, there are also the rows with each two levels of two predictors: their entry has nothing else in it.
 """
 
 from __future__ import annotations
@@ -216,8 +217,11 @@ class Crowds:
         self._own: dict[tuple[object, str], NDArray[np.intp]] = {}
         self._pairs: dict[tuple[object, str, str], NDArray[np.bool_]] = {}
 
-    def of(self, model: ModelSpec) -> Crowd | None:
+    def of(self, model: ModelSpec, *, crossed: bool = False) -> Crowd | None:
         """The sets of rows of a model: all of them, and those with each level of each discrete predictor.
+
+        ``crossed``: and those with each two levels of two of them. Where all sites share one intercept, the entry of the two in the
+        information is Σ w over these rows and nothing else.
 
         None where no rule is asked for, and where all predictors are discrete: rows of the same cell are then all alike, and what is told
         is a function of how many rows each cell has.
@@ -225,28 +229,35 @@ class Crowds:
         codes = self.table.codes
         if all(name in codes for name in model.predictors):
             return None
-        return self.of_numbers(model)
+        return self.of_numbers(model, crossed=crossed)
 
-    def of_numbers(self, model: ModelSpec) -> Crowd | None:
+    def of_numbers(self, model: ModelSpec, *, crossed: bool = False) -> Crowd | None:
         """The same for a response that is a number, whose rows differ also within a cell; None only where no rule is asked for."""
         codes = self.table.codes
         if self.fewest <= 1:
             return None
         discrete = tuple(name for name in model.predictors if name in codes)
         rows = self.table.complete(model.sample)
-        key = (rows.key, discrete)
+        key = (rows.key, discrete, crossed)
         if key not in self._known:
             own = [codes[name] if rows.index is None else codes[name][rows.index] for name in discrete]
+            if crossed:  # two levels of two variables as one level of a third
+                own += [one * len(levels) + other for (one, _), (other, levels) in combinations(self._with_levels(own, discrete), 2)]
             counts = [np.bincount(each) for each in own]
             smallest = min((int(each[each > 0].min(initial=rows.n)) for each in counts), default=rows.n)
             self._known[key] = Crowd(lambda: _sets(rows.n, own, counts), self.fewest, smallest)
         return self._known[key]
 
-    def of_block(self, model: ModelSpec, levels: Sequence[tuple[str, int]], block: Table) -> Floats:
+    def _with_levels(self, own: Sequence[NDArray[np.int32]], names: Sequence[str]) -> Iterator[tuple[NDArray[np.int32], Sequence[str]]]:
+        return zip(own, (self.table.schema[name].levels for name in names), strict=True)
+
+    def of_block(self, model: ModelSpec, levels: Sequence[tuple[str, int]], block: Table, *, crossed: bool = False) -> Floats:
         """The sets of a model's rows in a block: all of them, and those with each of the ``levels`` that occur in some block."""
         rows = block.complete(model.sample)
         own = {name: block.codes[name] if rows.index is None else block.codes[name][rows.index] for name, _ in levels}
-        return np.stack([np.ones(rows.n), *((own[name] == level).astype(np.float64) for name, level in levels)], axis=1)
+        found = [(name, (own[name] == level).astype(np.float64)) for name, level in levels]
+        pairs = [a * b for (one, a), (other, b) in combinations(found, 2) if one != other] if crossed else []
+        return np.stack([np.ones(rows.n), *(each for _, each in found), *pairs], axis=1)
 
     def levels(self, model: ModelSpec, names: Sequence[tuple[str, int]]) -> Levels | None:
         """The levels among the columns ``names`` of a design; None where no rule is asked for.

@@ -136,7 +136,7 @@ class Multinomial(Kernel):
         """The derivative of -½ tr(b H), with H the information of the intercepts, by every linear predictor."""
         whole = np.zeros((len(self.present), len(self.present)))
         whole[self.free_square] = b
-        c = np.dot(-2.0 * whole, probability)
+        c: Floats = np.dot(-2.0 * whole, probability)
         c += whole.diagonal()[:, None]
         c -= np.einsum("ij,ij->j", c, probability)
         c *= probability
@@ -204,5 +204,5 @@ def _added(
             if level in intercept:
                 found += [(row, intercept[level], row, p), (intercept[level], row, row, p)]
     found += [(place, place, place, p) for place in intercept.values()]
-    here, there, row, column = np.array(found, dtype=np.intp).reshape(-1, 4).T
-    return here, there, (row, column)
+    here, there, rows, columns = np.array(found, dtype=np.intp).reshape(-1, 4).T
+    return here, there, (rows, columns)

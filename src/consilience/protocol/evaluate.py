@@ -301,7 +301,7 @@ class _Bench:
         if self.crowds.fewest > 1 and not counts_rows(self.table, spec):
             discrete = [name for name in model.predictors if name in self.table.codes]
             levels = [(name, int(code)) for name in discrete for code in np.flatnonzero(self.averages.levels(model.sample, name))]
-            sets = partial(self.crowds.of_block, spec, levels)
+            sets = partial(self.crowds.of_block, spec, levels, crossed=request.effects is SiteEffects.NONE)
         return Blocked(self.table, model.sample, head, design, (model.response, model.levels), sets, self.crowds.fewest)
 
     def _kernel(self, model: ModelAsk, shape: Shape, request: Evaluate, key: Any) -> Kernel | Moments | None:
@@ -314,7 +314,9 @@ class _Bench:
         design = build(self.table, model.spec, model.keep, self.coding)
         if model.levels:
             design = replace(design, response=recoded(self.table, model, design.response))
-        kernel = make_kernel(design, shape, request.effects, model.mu, self.crowds.of(model.spec))
+        kernel = make_kernel(
+            design, shape, request.effects, model.mu, self.crowds.of(model.spec, crossed=request.effects is SiteEffects.NONE)
+        )
         # four times the design: itself, and what a kernel derives from it, twice as much to be integrated; 512 bytes for what Python adds
         size = (8 if request.effects is SiteEffects.RANDOM else 4) * design.nbytes + 512
         if self.used + size <= self.room:

@@ -122,9 +122,9 @@ class StandardAsk(msgspec.Struct, frozen=True):
             plain = design.columns[:1].copy()
             middle = plain - centre(design.columns, design.weights)[:1]  # columns are centred in place
             does = self._does(schema, middle[0])
-        shape = model.shape(schema, ordinal)
+        shape, common = model.shape(schema, ordinal), not coding.centre_at_site
         return standard_of(
-            design, shape, model.point, does, common=not coding.centre_at_site, dispersion=self.dispersion, crowd=crowds.of(model.spec)
+            design, shape, model.point, does, common=common, dispersion=self.dispersion, crowd=crowds.of(model.spec, crossed=common)
         )
 
     def _does(self, schema: Schema, middle: Floats | None = None) -> Intervention:

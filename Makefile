@@ -14,8 +14,8 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo docs quick test lint browser postgres bench service-bench endurance calibration reproduction scale wheelhouse release clean
 
-demo: $(VENV)/.installed        ## set up and run the main job on embedded defaults
-	$(BIN)/consilience demo
+demo: $(VENV)/.installed        ## set up and run the main job on embedded defaults; its report is in build/demo
+	$(BIN)/consilience demo --out build/demo
 
 quick: lint                     ## lint, types, and the tests that are not slow; what took a second all the same is listed and wants the mark
 	$(BIN)/pytest -n 2 --dist worksteal -q -m "not slow" --durations=10 --durations-min=1 src tests README.md

@@ -11,6 +11,7 @@ from statistics import mode
 from scipy import stats
 
 from consilience.simulate.violations import SITUATIONS
+from consilience.wording import with_contents
 
 LEVELS = (0.05, 0.01)
 MOST_ELSEWHERE = 0.075
@@ -145,7 +146,7 @@ def page(kept: Kept, others: Sequence[str], pairs: Sequence[str]) -> str:
     counts = sorted({(m, kept.count(r, n, m)) for r, n, m in kept.cells([*others, *pairs])})
     asked = [m for m in LABELS if any(method == m for method, _ in counts)]
     done = "; ".join(f"{LABELS[m]} {', '.join(f'{c:,}' for method, c in counts if method == m)}" for m in asked)
-    return f"""# Calibration
+    return with_contents(f"""# Calibration
 
 How often a test rejects a true independence. X and Y are independent given Z in all rows of both tables; what differs is whether the
 models of a test hold. Made by `make calibration`; the data are those of `consilience.simulate.violations`. Bold: more rejections
@@ -186,4 +187,4 @@ Rejected at 0.01:
 
 The combined p-value of the likelihood test, min{{2 min(p), max(p)}}, is not exactly uniform where its two directions differ; what matters
 for decisions is the share of rejections.
-"""
+""")

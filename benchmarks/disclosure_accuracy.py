@@ -204,7 +204,7 @@ def page(size: Size, records: list[tuple[int, dict[str, Answers]]], tables: Mapp
         [
             "# Accuracy under the rules on disclosure",
             "",
-            f"Made by `{command}`. What the rules are: [privacy](privacy.md#the-model).",
+            f"Made by `{command}`. What the rules are: [the model](disclosure.md#the-model).",
             "",
             "*Rows kept* are the rows of all tests together, those of tests that are refused counted as lost. A decision is",
             f"the same if both times p is above {ALPHA}, or both times not. Where decisions contradict each other there is no graph.",

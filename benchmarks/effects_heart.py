@@ -20,6 +20,7 @@ from consilience.citest.effect import Contrast, Estimate
 from consilience.citest.effect_words import change_in_words, interval_in_words, set_in_words, set_to_in_words
 from consilience.iod.effects import Effects
 from consilience.iod.effects_words import share_in_words
+from consilience.wording import with_contents
 
 HOSPITALS = ("cleveland", "hungarian", "switzerland", "va")
 ALPHA = 0.01
@@ -93,7 +94,7 @@ def page(found: cs.Discovery) -> str:
             zero.setdefault(one.x, []).append(one.y)
     parts.append("\n## What the graphs rule out\n\nOf these no effect is possible in any listed graph: at most the other way round.\n\n")
     parts += [f"- {x} on {', '.join(ys)}\n" for x, ys in zero.items()]
-    return "".join(parts)
+    return with_contents("".join(parts))
 
 
 def main() -> int:

@@ -50,6 +50,7 @@ from consilience.iod.search_problem import SearchProblem
 from consilience.iod.skeleton import search
 from consilience.iod.solver.encoding import encode_separately
 from consilience.iod.solver.program import PRICE
+from consilience.wording import with_contents
 
 NAMES = "ABCDE"
 SEED = 5
@@ -360,7 +361,7 @@ def page(found: dict[str, list[Case]]) -> str:
     n = len(next(iter(found.values())))
     violated = sum(bool(case.violations) for cases in found.values() for case in cases)
     outcome = "All of it held in every case." if not violated else f"**{violated} cases violated a condition.**"
-    return f"""# When one decision in twenty is wrong
+    return with_contents(f"""# When one decision in twenty is wrong
 
 Where decisions contradict each other, `discover` keeps the strongest and overrules the others (`resolve="auto"`, the default), or gives up
 as little evidence as can be in all (`"optimal"`), or finds no graph (`"strict"`, the published method).
@@ -385,7 +386,7 @@ what the search for the local graphs asks for. Weighing decisions alone cannot d
 
 {chr(10).join(parts)}
 Made by `python benchmarks/iod_contradictions.py --out docs/contradictions.md`.
-"""
+""")
 
 
 def main() -> int:

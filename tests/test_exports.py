@@ -20,6 +20,7 @@ ROOMS = (
     "options",
     "parallel",
     "wording",
+    "showing",
     "sheets",
     "data",
     "glm",

@@ -1,7 +1,7 @@
 # The rooms of the package, from the ground up; imports go down this list only (docs/architecture.md follows a test, a discovery and a
 # study through them):
 #
-#   errors, options   the causes that users catch; checks of single options; wording; parallel: many computations, here or on a cluster
+#   errors, options   the causes that users catch; checks of single options; words, tables; parallel: computations here or on a cluster
 #   data/             what one site holds: kinds and levels, reading files, schema, complete rows, design matrices
 #   glm/              response models of one site, and the solver that turns sums of their output into estimates
 #   secagg/           keys, fixed-point ring, masks

@@ -249,34 +249,6 @@ def test_data_that_cannot_answer_are_exit_code_3(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_demonstration_prints_its_table() -> None:
-    found = invoke("demo", "--n", "300", "--seed", "1")
-    assert found.stdout.splitlines()[-1].endswith("three sites on this machine: consilience app --trial")
-    assert found.exit_code == 0
-    lines = found.stdout.splitlines()
-    assert any("fedci" in line and "pooled" in line and "fisher" in line for line in lines)
-    assert sum("⫫" in line for line in lines) == 1 + 11 + 1
-    assert "never saw a row" in found.stdout
-    assert "seed 1, the first there is: it was not chosen for its result" in found.stdout
-    assert "This seed was chosen" in found.stdout
-
-
-@pytest.mark.slow
-def test_the_demonstration_shows_contradictions_and_what_was_made_of_them() -> None:
-    found = invoke("demo")
-    assert found.exit_code == 0
-    assert "The decisions contradict each other. " in found.stdout
-    assert "\nOverruled:\n" in found.stdout
-    assert "wrong and the others right" in found.stdout
-
-
-@pytest.mark.slow
-def test_the_demonstration_has_a_seed() -> None:
-    one, same, other = (invoke("demo", "--n", "300", "--seed", seed).stdout for seed in ("1", "1", "2"))
-    assert one == same != other
-
-
-@pytest.mark.slow
 def test_the_installed_script(files: list[str], tmp_path: Path) -> None:
     """Exit codes as a shell sees them."""
     script = Path(sysconfig.get_path("scripts")) / "consilience"

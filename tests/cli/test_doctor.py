@@ -14,6 +14,7 @@ from consilience.cli.app import app
 from consilience.service.agent.home import Home
 from consilience.service.errors import InvitationError
 from consilience.service.invitation import Invitation, read_invitation
+from tests.code_blocks import lines_on
 from tests.system.processes import Server, declaration, environment, free_port
 from tests.system.test_relay import FRAME
 
@@ -43,11 +44,12 @@ def test_nothing_in_the_way_of_a_site_with_an_invitation(server: Server, tmp_pat
     study = server.do("POST", "/studies", declaration({"site": FRAME, "other": FRAME}))["id"]
     text = server.do("POST", f"/studies/{study}/invitations", {"site": "site"})["invitation"]
     (tmp_path / "invitation.txt").write_text(text)
-    FRAME.write_csv(tmp_path / "site.csv")
-    code, groups = told("--invitation", "invitation.txt", "site.csv")
+    FRAME.write_csv(tmp_path / "muenster.csv")
+    (line,) = lines_on("docs/doctor.md", "consilience doctor")
+    code, groups = told(*line.split()[2:])
     assert (code, obstacles(groups)) == (0, [])
-    assert list(groups) == ["This machine", "The folder consilience-site", f"The server {server.url}", "The table site.csv"]
-    assert "40 rows; read as: A continuous, C multinomial." in groups["The table site.csv"][0]["words"]
+    assert list(groups) == ["This machine", "The folder consilience-site", f"The server {server.url}", "The table muenster.csv"]
+    assert "40 rows; read as: A continuous, C multinomial." in groups["The table muenster.csv"][0]["words"]
     Home(tmp_path / "site").enter(read_invitation(text))
     code, groups = told("--home", "site")
     assert f"The server {server.url}" in groups, "of the study that was joined"

@@ -12,9 +12,9 @@ from consilience.service.config import AgentConfig, ServerConfig, describe, load
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("kind", [ServerConfig, AgentConfig])
-def test_the_documentation_has_every_setting_with_its_default_and_meaning(kind: type[ServerConfig] | type[AgentConfig]) -> None:
-    text = (ROOT / "docs" / "service.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize(("kind", "page"), [(ServerConfig, "operations.md"), (AgentConfig, "site.md")])
+def test_the_documentation_has_every_setting_with_its_default_and_meaning(kind: type[ServerConfig] | type[AgentConfig], page: str) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     for name, default, words in describe(kind):
         shown = f"`{default}`" if default not in ("", "{}") else "–"
         assert f"| `{name}` | {shown} | {words} |" in text

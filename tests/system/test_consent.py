@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import subprocess
 from pathlib import Path
@@ -14,6 +15,7 @@ import consilience as cs
 from consilience.service.agent import Home
 from consilience.service.agent import join as enter
 from consilience.service.invitation import read_invitation
+from tests.code_blocks import lines_on
 from tests.system.processes import PROGRAM, Agent, Server, declaration, enrol, environment, write_frames
 from tests.system.test_equality import connected
 
@@ -104,6 +106,30 @@ def test_a_study_that_is_what_it_was_runs_by_digest_and_by_policy(server: Server
         [*PROGRAM, "client", "status", "--home", str(two.home), "--json"], env=environment(), capture_output=True, text=True, check=True
     )
     assert '"by": "policy ' in shown.stdout
+
+
+def test_the_lines_of_the_documentation_as_somebody_types_them(
+    server: Server, folder: Path, agents: list[Agent], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the name of the home is added, and that is the one which is taken where none is said."""
+    monkeypatch.chdir(folder)
+    frames = dict(zip(("muenster", "marburg", "mainz"), frames_of(3).values(), strict=True))
+    homes = {"muenster": folder / "consilience-site"}
+    study, (muenster, *others) = drafted(server, folder, frames, homes, min_contributors=3, min_rows=20, max_given=3)
+    frames["muenster"].write_csv(folder / "muenster.csv")
+    server.do("POST", f"/studies/{study}/open")
+    *before, last = (line.split()[1:] for line in lines_on("docs/site.md", "consilience client"))
+    said = [subprocess.run([*PROGRAM, *words], env=environment(), capture_output=True, text=True, check=False) for words in before]
+    assert [done.returncode for done in said] == [0, 0, 0], [done.stderr for done in said]
+    assert hashlib.sha256((folder / "policy.toml").read_bytes()).hexdigest() in said[1].stdout
+    assert "would agree to it" in said[2].stdout
+    assert last[:4] == ["client", "run", "--data", "muenster.csv"]
+    muenster.data = folder / "muenster.csv"
+    agents += [muenster.start(*last[4:], yes=False), *(other.start() for other in others)]
+    connected(server, study, 3)
+    server.do("POST", f"/studies/{study}/start")
+    assert server.wait(study) == "finished"
+    assert [agent.wait(60) for agent in agents] == [0, 0, 0]
 
 
 def test_the_same_study_without_one_site_is_not_agreed_to_unless_it_is_named(server: Server, folder: Path, agents: list[Agent]) -> None:

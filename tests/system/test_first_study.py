@@ -1,4 +1,4 @@
-"""The trial of the documentation, as it stands there: a server, an owner and two sites, typed into a shell."""
+"""The trial of the documentation, as it stands there: a server, an owner and two sites, typed into a shell; then its audit."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.code_blocks import lines_on
 from tests.system.processes import PROGRAM, environment, free_port
 
 pytestmark = pytest.mark.slow
@@ -45,10 +46,18 @@ def place(words: str) -> int:
     return 2 if "study start" in words or "study export" in words else int(words.startswith("consilience client"))
 
 
+def audited() -> list[str]:
+    """What is typed when the study is over: sites hand over their ledgers, and the owner holds them against the server's records."""
+    handed = [f"consilience client ledger --home {site} --json > {site}.jsonl" for site in SITES]
+    typed = [line for first in ("audit", "verify") for line in lines_on("docs/records.md", f"consilience server study {first}")]
+    known = (("STUDY", "$study"), ("…", "$(sed -n 's/^fingerprint //p' init.log)"))
+    return [*handed, *(line.replace(*known[0]).replace(*known[1]) for line in typed)]
+
+
 def answered(words: str) -> str:
     """A line with what a person answers when it asks, and what keeps running in the background."""
     if "server init" in words:
-        return f"{words} <<< $'{PASSWORD}\\n{PASSWORD}'"
+        return f"{words} <<< $'{PASSWORD}\\n{PASSWORD}' | tee init.log"
     if words == "consilience server run":
         return f"{words} > server.log 2>&1 &\nwait_for_server"
     if "study login" in words:
@@ -74,7 +83,7 @@ consilience() {{ {shlex.join(PROGRAM)} "$@"; }}
 wait_for_server() {{ for _ in $(seq 600); do (: < /dev/tcp/127.0.0.1/{port}) 2> /dev/null && return; sleep 0.1; done; return 1; }}
 trap 'kill $(jobs -p) 2> /dev/null || true' EXIT
 """
-    script = head + "\n".join(map(answered, typed)).replace("8443", str(port))
+    script = head + "\n".join([*map(answered, typed), *audited()]).replace("8443", str(port))
     settings = environment(CONSILIENCE_SERVER_PORT=str(port))
     done = subprocess.run(
         ["bash", "-c", script], cwd=tmp_path, env=settings, capture_output=True, text=True, check=False, timeout=300, start_new_session=True
@@ -83,4 +92,5 @@ trap 'kill $(jobs -p) 2> /dev/null || true' EXIT
     assert json.loads((tmp_path / "result" / "result.json").read_text())["study"]["sites"] == sorted(SITES)
     assert "waiting" in done.stdout
     assert (tmp_path / "study.zip").stat().st_size > 1000
+    assert all((tmp_path / f"{site}.jsonl").stat().st_size for site in SITES)
     assert (tmp_path / "muenster.txt").stat().st_mode & 0o077 == 0

@@ -1,4 +1,4 @@
-"""The commands of the documentation's chapter on upkeep, as they stand there, on a server of one's own."""
+"""The commands of the page on operations, as they stand there, on a server of one's own: backup, restore, another certificate."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from tests.system.processes import PROGRAM, Server, declaration, environment
 from tests.system.test_equality import frames_of
 
 pytestmark = pytest.mark.slow
-PAGE = Path(__file__).parents[2] / "docs" / "service.md"
+PAGE = Path(__file__).parents[2] / "docs" / "operations.md"
 
 
-def commands() -> list[str]:
-    """The lines of the chapter that are typed."""
-    chapter = re.search(r"^## Upkeep$(.*?)^## ", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    assert chapter is not None
-    blocks = re.findall(r"^```sh\n(.*?)^```$", chapter[1], re.MULTILINE | re.DOTALL)
-    return [line.partition("#")[0].strip() for block in blocks for line in block.splitlines()]
+def command(section: str) -> str:
+    """What is typed in a section: one line."""
+    chapter = re.search(rf"^##+ {section}$(.*?)^##", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    assert chapter is not None, section
+    (line,) = [line for block in re.findall(r"^```sh\n(.*?)^```$", chapter[1], re.MULTILINE | re.DOTALL) for line in block.splitlines()]
+    return line.partition("#")[0].strip()
 
 
 def typed(command: str, server: Server) -> str:
@@ -34,7 +34,7 @@ def typed(command: str, server: Server) -> str:
 
 
 def test_the_commands_of_the_documentation_do_what_it_says(folder: Path) -> None:
-    backup, restore, renew = commands()
+    backup, restore, renew = command("Backup"), command("Restore"), command("Certificates that end")
     server = Server(folder)
     try:
         server.start()

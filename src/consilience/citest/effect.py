@@ -15,6 +15,8 @@ from typing import Any
 import polars as pl
 
 from consilience.citest.rounding import significant
+from consilience.showing import table
+from consilience.wording import counted
 
 __all__ = ["Change", "Contrast", "Estimate", "Variance", "contrast_schema"]
 
@@ -263,6 +265,17 @@ class Estimate:
 
     def __str__(self) -> str:
         return self.in_words()
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what it rests on, and one row for each contrast."""
+        from consilience.citest.effect_words import contrast_cells, set_in_words  # noqa: PLC0415 (words are made of these types)
+
+        head = f"{self.x} → {self.y}, adjusted for {set_in_words(self.given)}"
+        if not self.known:
+            return table(f"{head}: no estimate, since {self.reason}")
+        rests_on = f"{counted(self.n, 'row')} of {counted(self.contributors, 'site')}"
+        heads = ("if", "of", "change", "95 % interval", "if set", "else")
+        return table(f"{head}: {rests_on}", heads, (contrast_cells(self, one) for one in self.contrasts))
 
 
 def _significant(number: float | None, digits: int) -> float | None:

@@ -8,7 +8,15 @@ from __future__ import annotations
 from consilience.citest.effect import Change, Contrast, Estimate
 from consilience.wording import counted
 
-__all__ = ["change_in_words", "contrast_in_words", "estimate_in_words", "interval_in_words", "set_in_words", "set_to_in_words"]
+__all__ = [
+    "change_in_words",
+    "contrast_cells",
+    "contrast_in_words",
+    "estimate_in_words",
+    "interval_in_words",
+    "set_in_words",
+    "set_to_in_words",
+]
 
 
 def _shown(number: float, digits: int = 3) -> str:
@@ -97,6 +105,20 @@ def contrast_in_words(estimate: Estimate, contrast: Contrast) -> str:
         cause = "if" if contrast.level else "with"
         return f"{estimate.y} = {contrast.outcome} in {shares} {cause} {when}: {change}{interval}"
     return f"{estimate.y} {change} for {when}{interval}"
+
+
+def contrast_cells(estimate: Estimate, contrast: Contrast) -> tuple[str, ...]:
+    """One contrast as a row of text: what x is set to, of what, the change, its interval, and the value of y in both cases.
+
+    >>> of = Estimate("smoker", "ill", ("age",), 500, 3)
+    >>> contrast_cells(of, Contrast("risk difference", 0.1, 0.02, 0.06, 0.14, "yes", "no", "1", 0.3, 0.2))
+    ('smoker = yes rather than no', 'ill = 1', '+10.0 percentage points', '6.0 to 14.0', '30.0 %', '20.0 %')
+    """
+    of = f"{estimate.y} = {contrast.outcome}" if contrast.outcome else estimate.y
+    shown = (lambda value: f"{_points(value)} %") if contrast.measure == Change.RISK else _shown
+    values = ("–" if value is None else shown(value) for value in (contrast.value, contrast.value_reference))
+    change, when = change_in_words(contrast, estimate.unit_y), set_to_in_words(estimate, contrast)
+    return when, of, change, interval_in_words(contrast) or "–", *values
 
 
 def set_in_words(given: tuple[str, ...]) -> str:

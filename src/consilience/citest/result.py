@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from html import escape
 from typing import Any, TypeVar
 
 import polars as pl
@@ -16,6 +15,7 @@ from consilience.citest.laws import Law, log_tail
 from consilience.citest.rounding import significant
 from consilience.citest.size import Measure, Size, likelihood_strength
 from consilience.citest.size_words import levels_in_words, sentence
+from consilience.showing import table
 
 __all__ = ["CIResult", "Direction", "silent", "size_from_row", "to_frame", "untold"]
 
@@ -316,13 +316,8 @@ class CIResult:
         facts += [] if self.informative else [f"not informative: {self.reason}"]
         facts += [] if self.converged else ["not converged"]
         facts += [words] if (words := self.in_words()) else []
-        caption = f"<caption>{escape(self._question())}: {escape('; '.join(facts))}</caption>"
-        if not self.directions:
-            return f"<table>{caption}</table>"
-        names = ("response", "predictor", "statistic", "df", "p-value", "size (95 % interval)", "notes")
-        head = "".join(f"<th>{name}</th>" for name in names)
-        rows = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in _cells(d)) + "</tr>" for d in self.directions)
-        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        heads = ("response", "predictor", "statistic", "df", "p-value", "size (95 % interval)", "notes")
+        return table(f"{self._question()}: {'; '.join(facts)}", heads, map(_cells, self.directions))
 
 
 def _rounded(record: T, digits: int) -> T:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,20 +13,19 @@ from rich.markup import escape
 from rich.progress import Progress
 from rich.table import Table
 
+from consilience.citest import CIResult
+from consilience.cli.demo_study import ALPHA, FIRST, KINDS, ROWS, TRUTH, Series, kept, kind_of, kinds_of_answers, sites
+from consilience.cli.files import prepare_folder, write_result
 from consilience.cli.show import format_p, kinds_table, show_discovery
 from consilience.cli.terminal import Terminal
-from consilience.federation import Client, Server, fisher, pooled
+from consilience.federation import Server, fisher, pooled
 from consilience.iod import discover
 from consilience.settings import DEFAULTS
-from consilience.simulate import introductory_example, mixed_sites
+from consilience.simulate import introductory_example
 from consilience.simulate.example import DECISIVE
 
 __all__ = ["demo"]
 
-ALPHA = DEFAULTS.alpha
-FIRST = 1
-"""The first seed there is. On most seeds the decisions contradict each other, as they do on real data: a demonstration should show it."""
-ABSENT = {0: ["E"], 2: ["D"]}
 QUESTIONS = [
     ("A", "B", []),
     ("A", "C", []),
@@ -41,16 +42,21 @@ QUESTIONS = [
 
 
 def demo(
-    n: Annotated[int, typer.Option(help="Rows over all three sites.", min=60)] = 1800,
+    n: Annotated[int, typer.Option(help="Rows over all three sites.", min=60)] = ROWS,
     seed: Annotated[int, typer.Option(help="Seed of the synthetic data.")] = FIRST,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The folder for the report and the other files of the result. Default: a new one where temporary files are."),
+    ] = None,
 ) -> None:
     """Three synthetic sites with mixed kinds, different variables and site effects: tested three ways, then brought to a graph.
 
     The structure is A → B → C, A → D ← C, B → E. Site 1 does not measure E, site 3 does not measure D.
     """
+    if out is not None:
+        prepare_folder(out)
     console = Terminal()
-    frames = mixed_sites(n=n, sites=3, seed=seed, shift=1.0, missing=0.02, absent=ABSENT)
-    clients = [Client(name, frame) for name, frame in frames.items()]
+    clients = sites(n, seed)
     console.print(kinds_table(clients, list("ABCDE")))
     server, meta, together = Server(clients), fisher(clients), pooled(clients)
     with Progress(console=console, transient=True) as bar:
@@ -64,21 +70,56 @@ def demo(
         given = f" | {', '.join(f.given)}" if f.given else ""
         table.add_row(f"{f.x} ⫫ {f.y}{given}", str(f.n), str(f.contributors), *(_cell(r.p_value) for r in (f, p, m)))
     console.print(table)
-    widest = max(abs(f.p_value - p.p_value) for f, p in zip(federated, yardstick, strict=True))
-    console.print(
-        f"fedci never saw a row: {server.rounds} rounds, {server.bytes / 1024:.0f} KiB. Largest difference to pooled: {widest:.1e}.\n",
-        highlight=False,
-    )
-    show_discovery(discover(server, alpha=ALPHA), console)
+    console.print(f"fedci never saw a row: {server.rounds} rounds, {server.bytes / 1024:.0f} KiB.", highlight=False)
+    console.print(f"{_difference(federated, yardstick)}\n", highlight=False)
+    found = discover(server, alpha=ALPHA)
+    show_discovery(found, console)
+    kind = kind_of(map(str, found.pags))
     whence = f"seed {seed}, the first there is: it was not chosen for its result" if seed == FIRST else f"seed {seed}"
     console.print(f"\nThe data were made from A → B → C, A → D ← C, B → E ({whence}).", highlight=False)
+    console.print(f"The PAG of that is {TRUTH}. Found here: {kind}.\n", highlight=False)
+    console.print(_frequencies(kept(), n, kind))
     _example(console)
+    folder = Path(tempfile.mkdtemp(prefix="consilience-demo-")) if out is None else out
+    write_result(found, folder)
     called = sys.argv[0] if Path(sys.argv[0]).name == "consilience" else "consilience"
-    console.print(
-        f"\nTo click through a study in a browser, with a server and three sites on this machine: {escape(called)} app --trial",
-        highlight=False,
-        soft_wrap=True,
-    )
+    for words, way in (
+        ("The report of the three sites, with drawings and tables beside it", (folder.resolve() / "report.html").as_uri()),
+        ("To click through a study in a browser, with a server and three sites on this machine", f"{called} app --trial"),
+    ):
+        console.print(f"\n{words}: {escape(way)}", highlight=False, soft_wrap=True)
+
+
+def _difference(federated: Sequence[CIResult], yardstick: Sequence[CIResult]) -> str:
+    """How far p-values are from those of pooled rows: of tests that several sites do, and of those that one does alone."""
+    apart: dict[bool, list[float]] = {True: [0.0], False: [0.0]}
+    for f, p in zip(federated, yardstick, strict=True):
+        apart[f.contributors > 1].append(abs(f.p_value - p.p_value))
+    several, alone = max(apart[True]), max(apart[False])
+    words = f"Largest difference to pooled: {several:.1e}"
+    return f"{words}; {alone:.1e} where one site tests alone, which tells three digits." if alone else f"{words}."
+
+
+def _frequencies(series: Sequence[Series], n: int, kind: str) -> Table:
+    """How often which answer comes over seeds; that of this run is bold.
+
+    >>> from consilience.cli.demo_study import Answer
+    >>> found = Series(60, (Answer(1, (str(TRUTH),), 0, True), Answer(2, ("A o-o B",), 3, True)))
+    >>> [column.header for column in _frequencies([found], 60, "other edges").columns]
+    ['How often which answer comes', '60 rows, 2 seeds']
+    """
+    table = Table(caption="counted by benchmarks/demo_seeds.py, from the first seed on", caption_justify="left")
+    table.add_column("How often which answer comes")
+    for one in series:
+        table.add_column(f"{one.rows:,} rows, {len(one.answers)} seeds", justify="right")
+    counts = [kinds_of_answers(one.answers) for one in series]
+    for row in (row for row in KINDS if any(row in counted for counted in counts)):
+        here = [one.rows == n and row == kind for one in series]
+        table.add_row(row, *(f"[bold]{c.get(row, 0)}[/]" if bold else str(c.get(row, 0)) for c, bold in zip(counts, here, strict=True)))
+    table.add_section()
+    table.add_row("decisions contradict each other", *(str(sum(found.overruled > 0 for found in one.answers)) for one in series))
+    table.add_row("the same as from pooled rows", *(str(sum(found.as_pooled for found in one.answers)) for one in series))
+    return table
 
 
 def _example(console: Terminal) -> None:

@@ -16,8 +16,10 @@ from consilience.data.errors import KindConflictError, LevelConflictError, Unkno
 from consilience.data.finding import Finding, Grade, Remedy, Step
 from consilience.data.kinds import Kind, Variable, as_kind, level_label, sort_levels
 from consilience.errors import ConsilienceError, SchemaError
+from consilience.showing import first, table
+from consilience.wording import counted
 
-__all__ = ["Declaration", "Schema", "agreement", "conflict_error", "unite"]
+__all__ = ["Declaration", "Schema", "agreement", "conflict_error", "shown_levels", "unite"]
 
 Spec = Variable | str | Kind | tuple[str | Kind, Iterable[Any]]
 
@@ -82,6 +84,20 @@ class Schema(Mapping[str, Variable]):
             for v in self.values()
         )
         return f"Schema({'; '.join(rows)})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: one row for each variable."""
+        rows = ((v.name, v.kind.value, shown_levels(v), v.measured) for v in self.values())
+        return table(counted(len(self), "variable"), ("variable", "kind", "levels", "measured"), rows)
+
+
+def shown_levels(variable: Variable) -> str:
+    """Levels for a cell of a table; those that have an order with its sign.
+
+    >>> shown_levels(Variable("stage", Kind.ORDINAL, ("I", "II"))), shown_levels(Variable("sex", Kind.BINARY, ("f", "m")))
+    ('I < II', 'f, m')
+    """
+    return first(variable.levels, " < " if variable.kind is Kind.ORDINAL else ", ")
 
 
 def _variable(name: str, spec: Spec) -> Variable:

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from consilience.data.judging import Common, in_common
-from consilience.data.schema import Schema
+from consilience.data.schema import Schema, shown_levels
 from consilience.errors import OptionError, StudyError
 from consilience.federation.checking import across
 from consilience.federation.errors import DuplicateClientError, NoClientsError
@@ -22,6 +22,7 @@ from consilience.federation.site.client import Client
 from consilience.federation.transport.local import LocalTransport
 from consilience.options import check_flag
 from consilience.settings import DEFAULTS, LOCAL, Alternatives, Method, Settings, SiteEffects, settings_of, terms_of
+from consilience.showing import first, table
 from consilience.wording import counted
 
 __all__ = ["Server", "fisher", "pooled"]
@@ -159,6 +160,18 @@ class Server(FederatedTest):
     def __repr__(self) -> str:
         who, rounds = counted(len(self.participants), "client"), counted(self.rounds, "round")
         return f"Server({self.method}, {who}: {', '.join(self.participants)}; {counted(len(self.variables), 'variable')}; {rounds})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the study's variables, and which clients measure each."""
+        held = {client.name: client.held(self.schema) for client in self.clients if client.name in self.participants}
+        by = {name: [site for site, names in held.items() if name in names] for name in self.schema}
+        rows = [
+            (v.name, v.kind.value, shown_levels(v), "all" if len(by[v.name]) == len(held) else first(by[v.name]))
+            for v in self.schema.values()
+        ]
+        who, rounds = counted(len(held), "client"), counted(self.rounds, "round")
+        caption = f"{self.method}: {who} ({first(list(held))}), {counted(len(rows), 'variable')}, {rounds}"
+        return table(caption, ("variable", "kind", "levels", "measured by"), rows)
 
     def disclosed(self) -> pl.DataFrame:
         """What has left each client in this study so far, by the clients' own ledgers.

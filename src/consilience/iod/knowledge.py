@@ -43,6 +43,7 @@ from consilience.graph.separation import ancestors
 from consilience.iod.coherence import Known, contradiction
 from consilience.iod.groups import Form, Group, group_in_words, listed, pairs_of, read_exogenous, read_groups, split_groups
 from consilience.iod.relations import Relation, Statement, in_words, read_statements, read_tiers, words_against
+from consilience.showing import escaped
 
 __all__ = ["Fact", "Item", "Knowledge"]
 
@@ -449,6 +450,11 @@ class Knowledge:
 
     def __repr__(self) -> str:
         return f"Knowledge({', '.join(f'{key}={value!r}' for key, value in self.to_dict().items() if value)})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what is known, in sentences."""
+        lines = "".join(f"<li>{escaped(line)}</li>" for line in self.lines() or ["Nothing is known beforehand."])
+        return f'<ul class="consilience-knowledge">{lines}</ul>'
 
 
 _KEYS = ("tiers", "required", "forbidden", "exogenous", "unconfounded", "separate")

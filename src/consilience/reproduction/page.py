@@ -29,6 +29,7 @@ from consilience.reproduction.sizes import SIZES, Size
 from consilience.reproduction.summary import Cell, cells_of, changed, reductions
 from consilience.reproduction.tables import COMPARISONS, METHODS, StudyTable, grid, tables_of
 from consilience.simulate.methods import ComparedMethod
+from consilience.wording import with_contents
 
 __all__ = ["page", "write_page"]
 
@@ -80,7 +81,7 @@ def page(results: Results, figures: str, command: str) -> str:
         about_time(results),
         tables["seconds"].to_markdown(),
     ]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return with_contents("\n\n".join(part for part in parts if part) + "\n")
 
 
 def _introduction(results: Results, command: str) -> str:

@@ -1,8 +1,8 @@
 """Settings of the two processes, from a TOML file and from the environment; the environment wins.
 
 One table for each: the fields of :class:`ServerConfig` and :class:`AgentConfig`, with their meaning. A field ``port`` is ``port = 8443`` in
-the file and ``CONSILIENCE_SERVER_PORT`` in the environment (``CONSILIENCE_CLIENT_…`` for a site). ``docs/service.md`` has the same table,
-and a test holds the two against each other.
+the file and ``CONSILIENCE_SERVER_PORT`` in the environment (``CONSILIENCE_CLIENT_…`` for a site). ``docs/operations.md`` and
+``docs/site.md`` have the same tables, and a test holds them against each other.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ modules                            what they do
 ``violations``, ``real_life``      situations in which a linear model is wrong, and X ⫫ Y | Z holds; whole studies of that sort
 ``methods``, ``plotting``          the five methods that are compared; what figures have in common
 ``shares``                         shares of replications with their intervals
+``showing``                        what plans and simulated sites show in a notebook
 =================================  =============================================================================
 """
 

@@ -8,7 +8,7 @@ rows will not settle, but another variable at some site may (:mod:`consilience.s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -101,6 +101,12 @@ class GraphPower:
             "marks": self.marks.to_dicts(),
         }
 
+    def _repr_html_(self) -> str:
+        """Shown in notebooks: a sentence, the truth, and a table."""
+        from consilience.simulate.showing import show_graph_power  # noqa: PLC0415  only who looks pays for it
+
+        return show_graph_power(self)
+
     def __str__(self) -> str:
         studies = f"{self.studies} simulated {'study' if self.studies == 1 else 'studies'}"
         lines = [f"In {_of(self.listed / self.studies, wilson(self.listed, self.studies))} of {studies} the true graph is in the list."]
@@ -109,14 +115,27 @@ class GraphPower:
                 lines.append(
                     f"{row['edge']}: in all graphs in {_of(row['in_all'], row)}, in some in {percent(row['in_some'])}{_limit(row)}"
                 )
-                lines += [f"  {_mark_line(end)}" for end in self._ends(row["x"], row["y"])]
+                lines += [f"  {line}" for line in self.mark_lines(row["x"], row["y"])]
             elif row["in_all"] or row["in_some"]:
                 shares = f"in all graphs in {_of(row['in_all'], row)}, in some in {percent(row['in_some'])}"
                 lines.append(f"no edge between {row['x']} and {row['y']}: one {shares}{_limit(row)}")
         return "\n".join(lines)
 
-    def _ends(self, x: str, y: str) -> Iterator[dict[str, Any]]:
-        return self.marks.filter(pl.col("x").is_in([x, y]) & pl.col("y").is_in([x, y])).iter_rows(named=True)
+    def mark_lines(self, x: str, y: str) -> list[str]:
+        """How often each mark of one edge of the truth is found, in words.
+
+        Parameters
+        ----------
+        x, y : str
+            The ends of the edge.
+
+        Returns
+        -------
+        list of str
+            One for either end.
+        """
+        ends = self.marks.filter(pl.col("x").is_in([x, y]) & pl.col("y").is_in([x, y]))
+        return [_mark_line(end) for end in ends.iter_rows(named=True)]
 
 
 def _of(share: float, interval: Mapping[str, Any]) -> str:

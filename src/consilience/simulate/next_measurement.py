@@ -78,6 +78,12 @@ class NextMeasurement:
     graphs: int
     complete: bool
 
+    def _repr_html_(self) -> str:
+        """Shown in notebooks: a sentence and a table."""
+        from consilience.simulate.showing import show_next  # noqa: PLC0415  only who looks pays for it
+
+        return show_next(self)
+
     def __str__(self) -> str:
         now = f"{counted(self.open, 'mark')} {'is' if self.open == 1 else 'are'} open in {counted(self.graphs, 'graph')}"
         if not self.complete:

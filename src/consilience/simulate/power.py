@@ -144,6 +144,12 @@ class Power:
             axes.set_xlabel("rows per site")
         panels[0].set_ylabel(f"power at level {self.alpha:g}")
 
+    def _repr_html_(self) -> str:
+        """Shown in notebooks: a table."""
+        from consilience.simulate.showing import show_power  # noqa: PLC0415  only who looks pays for it
+
+        return show_power(self)
+
     def __str__(self) -> str:
         lines = [f"rows per site for power {self.target:g} at level {self.alpha:g}"]
         for row in self.needed().iter_rows(named=True):

@@ -81,6 +81,12 @@ class Simulation:
         """
         return Oracle(self.mag, self.datasets)
 
+    def _repr_html_(self) -> str:
+        """Shown in notebooks: the graph, and who measures what."""
+        from consilience.simulate.showing import show_simulation  # noqa: PLC0415  only who looks pays for it
+
+        return show_simulation(self)
+
 
 def from_graph(
     graph: MixedGraph | str,

@@ -122,7 +122,7 @@ def test_the_example_is_a_policy_and_has_every_rule() -> None:
 
 
 def test_the_documentation_has_every_rule_with_its_default_and_meaning() -> None:
-    text = (ROOT / "docs" / "service.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "site.md").read_text(encoding="utf-8")
     for name, default, meaning in describe_policy():
         assert f"| `{name}` | {f'`{default}`' if default else '–'} | {meaning} |" in text
 

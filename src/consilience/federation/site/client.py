@@ -26,7 +26,7 @@ from consilience.data.harmonise.fitting import fit
 from consilience.data.judging import Standing, Verdict, judge, judge_all
 from consilience.data.judging.verdict import use_error
 from consilience.data.kinds import Kind, level_label
-from consilience.data.schema import Declaration, Schema
+from consilience.data.schema import Declaration, Schema, shown_levels
 from consilience.data.sources import Loaded, Reading, Scanned, load, scan_larger
 from consilience.data.streamed import Streamed, least_memory
 from consilience.data.table import Table
@@ -42,6 +42,8 @@ from consilience.secagg.context import pack
 from consilience.settings.choices import Cells, Method, SiteEffects
 from consilience.settings.declaration import DEFAULTS
 from consilience.settings.terms import Terms
+from consilience.showing import first, table
+from consilience.wording import counted
 
 __all__ = ["Client"]
 
@@ -563,6 +565,23 @@ class Client:
             return f"{v.name}: {v.kind.value}" + (f" {joint.join(v.levels)}" if v.levels else "")
 
         return f"Client({self.name!r}, {self.rows} rows; {', '.join(describe(d) for d in self.declarations.values())})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: how each column was read, and why."""
+        heads = ["column", "kind", "verdict", "because", "levels", "rare", "missing"]
+        rows = [
+            (
+                row["name"],
+                row["kind"] or "–",
+                row["verdict"],
+                row["because"],
+                shown_levels(self.declarations[row["name"]].variable) if row["levels"] else "",
+                first(row["rare"]),
+                f"{row['missing']:,}",
+            )
+            for row in self.variables.iter_rows(named=True)
+        ]
+        return table(f"{self.name}: {counted(self.rows, 'row')}, {counted(len(rows), 'column')}", heads, rows)
 
 
 def _chosen(frame: pl.DataFrame, variables: Iterable[str] | None, owner: str) -> pl.DataFrame:

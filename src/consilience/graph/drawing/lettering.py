@@ -14,6 +14,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from consilience.showing import escaped, legible
+
 __all__ = ["FONT", "LINE", "escaped", "half_sizes", "legible", "lines_of", "text_width"]
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -122,30 +124,3 @@ def half_sizes(texts: Sequence[Sequence[str]], adjacent: NDArray[np.bool_]) -> F
     wide = np.maximum([0.5 * max(map(text_width, lines)) + PADDING[0] for lines in texts], high)
     more = np.maximum(np.minimum(3.2 * adjacent.sum(axis=1), 32.0) - 0.5 * (wide + high), 0.0)
     return np.round(np.stack([wide + more, high + more], axis=1), 1)
-
-
-_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"})
-"""As :mod:`xml.sax.saxutils` has it, which loads the parts of Python that talk to web servers."""
-_HARMLESS = re.compile(r"[ !#-%(-;=?-~–…]*")
-"""What stays as it is: printable, and neither & < > nor quotes."""
-
-
-def legible(text: str) -> str:
-    r"""Text without the characters that XML cannot hold: control characters become their pictures.
-
-    >>> legible("a\x00b")
-    'a␀b'
-    """
-    shown = re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f]", lambda found: chr(0x2400 + ord(found[0])), text)
-    return re.sub("[\ud800-\udfff\ufffe\uffff]", "\ufffd", shown)
-
-
-def escaped(text: str) -> str:
-    r"""Text for an element or an attribute of XML or HTML.
-
-    >>> escaped("<b> & \x07")
-    '&lt;b&gt; &amp; ␇'
-    """
-    if _HARMLESS.fullmatch(text):  # nearly all there is, a hundred thousand times in a page of tests
-        return text
-    return legible(text).translate(_ENTITIES)

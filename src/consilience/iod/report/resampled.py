@@ -21,13 +21,15 @@ from consilience.iod.wording import counted, format_p
 if TYPE_CHECKING:  # a Discovery writes itself with these modules
     from consilience.iod.discovery import Discovery
 
-__all__ = ["consensus_drawing", "how_sure_section"]
+__all__ = ["consensus_drawing", "how_sure_section", "show_stability"]
 
 WAVERING = 0.9
 """Decisions that fewer of the copies share are listed."""
 MOST_TESTS = 50
 """Of these; the file of tests over the copies has all."""
 MOST_PAIRS = 500
+MOST_SHOWN = 30
+"""Pairs on the page, and in a notebook."""
 MOST_NOTED = 40
 """Edges of the consensus graph that have their share beside them; of more the table below is easier to read."""
 SMALLEST = 0.005
@@ -86,7 +88,18 @@ def how_sure_section(found: Discovery, positions: Positions) -> Html:
     return join(parts)
 
 
-def consensus_drawing(stability: Stability, positions: Positions, *, embedded: bool = True) -> str:
+def show_stability(stability: Stability) -> Html:
+    """What the copies say in sentences, as a graph, of each pair and without each site: a piece of a page, for a notebook."""
+    parts = [el("p", " ".join(stability.in_words()))]
+    if stability.done > stability.empty:
+        drawing = Html(consensus_drawing(stability, None, embedded=False))
+        parts += [el("figure", drawing), _pairs(stability, HowSure(stability), most=MOST_SHOWN, alone=True)]
+    if stability.sites is not None and stability.sites.height:
+        parts.append(_sites(stability, stability.sites, alone=True))
+    return el("div", *parts, class_="consilience-stability")
+
+
+def consensus_drawing(stability: Stability, positions: Positions | None, *, embedded: bool = True) -> str:
     """The graph of the majority, with lines as thick as edges are sure."""
     graph, shares = stability.consensus, HowSure(stability).shares
     told = {e: percent(shares[frozenset((e.a, e.b))]) for e in graph.edges}
@@ -98,16 +111,18 @@ def consensus_drawing(stability: Stability, positions: Positions, *, embedded: b
     return draw(graph.labels, lines, (title, f"{title}: {words}", f"{words}."), positions=positions, legend=legend, embedded=embedded)
 
 
-def _pairs(stability: Stability, sure: HowSure) -> Html:
+def _pairs(stability: Stability, sure: HowSure, *, most: int = MOST_PAIRS, alone: bool = False) -> Html:
     told = stability.edges.filter((pl.col("share") >= SMALLEST) | (pl.col("plain") > 0.0))
     told = told.sort("share", "x", "y", descending=[True, False, False])
-    rows = [_pair(row, sure) for row in told.head(MOST_PAIRS).iter_rows(named=True)]
+    rows = [_pair(row, sure) for row in told.head(most).iter_rows(named=True)]
     columns = [Column("edge"), Column("how sure", number=True), Column("share of the list", number=True)]
     columns += [Column("marks at the first"), Column("marks at the second")]
     rest = stability.edges.height - told.height
-    cut = f"; the first {MOST_PAIRS}" if told.height > MOST_PAIRS else ""
+    cut = f"; the first {most}" if told.height > most else ""
     caption = f"{counted(told.height, 'pair')} joined in some copy{cut}" + (f"; {rest:,} in less than 1%" if rest else "")
-    return table(columns, rows, caption=caption, name="sure", ordered={1: "descending"}) if rows else el("p", "No copy joins any two.")
+    if not rows:
+        return el("p", "No copy joins any two.")
+    return table(columns, rows, caption=caption, ordered={1: "descending"}, **_place("sure", alone=alone))
 
 
 def _pair(row: Mapping[str, Any], sure: HowSure) -> Html:
@@ -158,13 +173,18 @@ def _decision(row: Mapping[str, Any], stability: Stability) -> Html:
     )
 
 
-def _sites(stability: Stability, sites: pl.DataFrame) -> Html:
+def _sites(stability: Stability, sites: pl.DataFrame, *, alone: bool = False) -> Html:
     """What leaving out each site changes."""
     hanging = stability.hanging()
     columns = [Column("without"), Column("influence", number=True), Column("decisions that change", number=True)]
     columns += [Column("edges lost", number=True), Column("edges gained", number=True), Column("what hangs on it")]
     rows = [_site(row, hanging.get(row["site"], []), named=row["site"] == stability.suspect) for row in sites.iter_rows(named=True)]
-    return table(columns, rows, caption=f"Without each of {counted(sites.height, 'site')}", name="sites")
+    return table(columns, rows, caption=f"Without each of {counted(sites.height, 'site')}", **_place("sites", alone=alone))
+
+
+def _place(name: str, *, alone: bool) -> dict[str, Any]:
+    """A table of the page has its name there, and is sorted by the page's script; in a notebook there is neither."""
+    return {"sortable": False} if alone else {"name": name}
 
 
 def _site(row: Mapping[str, Any], edges: Sequence[tuple[str, str]], *, named: bool) -> Html:

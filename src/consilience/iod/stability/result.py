@@ -208,6 +208,12 @@ class Stability:
             alpha=float(told["alpha"]),
         )
 
+    def _repr_html_(self) -> str:
+        """Shown in notebooks: the sentences, the consensus graph, and what there is of each pair and site."""
+        from consilience.iod.report.resampled import show_stability  # noqa: PLC0415  only who looks pays for it
+
+        return show_stability(self)
+
     def __repr__(self) -> str:
         done = f"{self.done} of {self.asked} replicates" if self.stopped else f"{self.done} replicates"
         said = [f"{done}; consensus: {self.consensus or 'no edge'}"] if self.asked else []

@@ -21,10 +21,15 @@ def sigmoid(z: Floats) -> tuple[Floats, Floats]:
     >>> sigmoid(np.array([0.0, 800.0]))
     (array([0.5, 1. ]), array([6.93147181e-01, 8.00000000e+02]))
     """
-    e = np.exp(-np.abs(z))  # never above one; σ and the logarithm both follow from it, and exponentials are what a pass costs
+    e = np.abs(z)
+    np.negative(e, out=e)
+    np.exp(e, out=e)  # never above one; σ and the logarithm both follow from it, and exponentials are what a pass costs
     mu = np.where(z >= 0, 1.0, e)
-    mu /= 1.0 + e
-    return mu, np.maximum(z, 0.0) + np.log1p(e)
+    above = 1.0 + e
+    mu /= above
+    np.log1p(e, out=e)
+    e += np.maximum(z, 0.0, out=above)
+    return mu, e
 
 
 class Logit(ShiftedKernel):

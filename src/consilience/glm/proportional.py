@@ -62,7 +62,8 @@ class Proportional(ShiftedKernel):
             self.fewest_beside = like.fewest_beside
         self.XT = np.take(X.T, self.order, axis=1)
         self._weighed = None
-        self.__dict__.pop("_terms", None)  # of other rows
+        for name in ("_terms", "_doubled"):  # of other rows
+            self.__dict__.pop(name, None)
 
     def _map(self, n_thresholds: int, *, own_intercept: bool) -> Floats:
         """θ as a linear map of (τ_2, …, τ_{J-1}, α)."""
@@ -103,16 +104,22 @@ class Proportional(ShiftedKernel):
         # keep their gaps open by their own likelihood, and every level has been observed somewhere.
         if (gaps <= 0).any():
             return RowTerms(-np.inf, feasible=False)
-        upper, softplus_u = sigmoid(eta[self.above] - np.repeat(theta, self.sizes_above))  # σ(-u) and -log σ(u)
-        lower, softplus_l = sigmoid(np.repeat(theta, self.sizes_below) - eta[self.below])  # σ(l) and -log σ(-l)
-        f_upper, f_lower = upper * (1.0 - upper), lower * (1.0 - lower)
+        # σ(-u) and -log σ(u) of rows with a threshold above them, then σ(l) and -log σ(-l) of those with one below
+        split, z = self.above.stop, np.empty(self.above.stop + len(eta) - self.below.start)
+        np.subtract(eta[self.above], np.repeat(theta, self.sizes_above), out=z[:split])
+        np.subtract(np.repeat(theta, self.sizes_below), eta[self.below], out=z[split:])
+        sigma, softplus = sigmoid(z)
+        f = np.subtract(1.0, sigma, out=z)
+        f *= sigma
         if self.w is None:
-            loglik = -float(softplus_u.sum()) - float(softplus_l.sum())
+            loglik = -float(softplus.sum())
         else:
-            w_above, w_below = self.w[self.above], self.w[self.below]
-            loglik = -float(np.dot(w_above, softplus_u)) - float(np.dot(w_below, softplus_l))
-            upper, f_upper = upper * w_above, f_upper * w_above
-            lower, f_lower = lower * w_below, f_lower * w_below
+            w = self._doubled
+            assert w is not None
+            loglik = -float(np.dot(w, softplus))
+            sigma *= w
+            f *= w
+        upper, lower, f_upper, f_lower = sigma[:split], sigma[split:], f[:split], f[split:]
         middle, closeness = self.counts[1:-1], -np.expm1(-gaps)  # expm1: 1 - e^{-g} would lose all digits of a narrow gap
         loglik += float(np.dot(middle, np.log(closeness)))
         q = np.exp(-gaps) / closeness
@@ -193,12 +200,16 @@ class Proportional(ShiftedKernel):
         return Softplus(np.dot(design, point), design, weights, self.above.stop, float(np.dot(middle, np.log(closeness))), 0.0, score, info)
 
     @cached_property
+    def _doubled(self) -> Floats | None:
+        """Weights of the rows with a threshold above them, then of those with one below."""
+        return None if self.w is None else np.concatenate([self.w[self.above], self.w[self.below]])
+
+    @cached_property
     def _terms(self) -> tuple[Floats, Floats | None, Floats]:
         """Derivatives of -u of every row with a threshold above it, then of l of every row with one below, their weights, and the gaps'."""
         above = np.concatenate([self.XT.T[self.above], -np.repeat(self.to_thresholds, self.sizes_above, axis=0)], axis=1)
         below = np.concatenate([-self.XT.T[self.below], np.repeat(self.to_thresholds, self.sizes_below, axis=0)], axis=1)
-        weights = None if self.w is None else np.concatenate([self.w[self.above], self.w[self.below]])
-        return np.concatenate([above, below]), weights, np.diff(self.to_thresholds, axis=0)
+        return np.concatenate([above, below]), self._doubled, np.diff(self.to_thresholds, axis=0)
 
     def _by_threshold(self, f_upper: Floats, f_lower: Floats) -> Floats:
         """Per threshold, the weighted sum of the columns over the level below it and the level above it."""

@@ -4,6 +4,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 # Packages that ship real tables. Tests read their files and import none of their code, so what they depend on is not needed.
 TABLES := lifelines mlxtend scikit-survival
+# What a wheelhouse is for: the extras of the package, with commas.
+EXTRAS ?= web
 # The time that files in a wheel have: that of the commit, so that the same commit gives the same wheel.
 EPOCH  := $(shell git log -1 --format=%ct 2>/dev/null || echo 315532800)
 # One BLAS thread per process: the arrays are narrow, and tests and benchmarks run several processes.
@@ -74,7 +76,7 @@ docs: $(VENV)/.dev              ## the documentation as a site, in build/site: o
 wheelhouse: | $(BIN)/python     ## all wheels that a server or a site needs, with their digests and a bill of materials; installed once without an index
 	rm -rf build/wheelhouse build/wheelhouse-check
 	PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt SOURCE_DATE_EPOCH=$(EPOCH) $(BIN)/pip wheel --quiet --no-deps --wheel-dir build/wheelhouse .
-	$(BIN)/pip download --quiet --only-binary :all: -c constraints.txt --find-links build/wheelhouse --dest build/wheelhouse 'consilience[web]'
+	$(BIN)/pip download --quiet --only-binary :all: -c constraints.txt --find-links build/wheelhouse --dest build/wheelhouse 'consilience[$(EXTRAS)]'
 	$(BIN)/python tools/wheelhouse.py build/wheelhouse --constraints constraints.txt
 	$(BIN)/python -m venv build/wheelhouse-check
 	build/wheelhouse-check/bin/pip install --quiet --no-index --find-links build/wheelhouse --require-hashes -r build/wheelhouse/requirements.txt

@@ -44,6 +44,7 @@ IMPORTS = (
     "from consilience import PAG",
     "from consilience import Client, Server",
     "from consilience import Client, Server, discover",
+    "from consilience import *",
 )
 COMMANDS = (
     "--help",

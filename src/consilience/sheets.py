@@ -10,7 +10,7 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
-import polars as pl
+from consilience.frames import pl
 
 __all__ = ["frame_csv", "guarded", "guarded_csv", "to_csv"]
 

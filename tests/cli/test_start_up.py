@@ -91,7 +91,7 @@ def test_what_is_not_installed_does_not_wait() -> None:
         ("--help", set()),
         ("--version", set()),
         ("import consilience", set()),
-        ("from consilience import Client, Server, discover", {"numpy", "cryptography", "polars"}),
+        ("from consilience import *", {"numpy", "cryptography"}),
         ("server --help", {"pydantic"}),  # typer itself takes it to read options
         ("server study --help", {"pydantic"}),
         ("server accounts --home nowhere", {"pydantic"}),
@@ -110,11 +110,13 @@ def test_a_process_loads_what_it_uses(what: str, loads: set[str]) -> None:
 
 @pytest.mark.slow
 def test_the_start_takes_no_longer_than_a_few_imports_of_numpy() -> None:
-    """Processor time, the least of seven, as a ratio: a busy or slow machine gives the same answer. 0.3 s where numpy takes 0.09 s."""
+    """Processor time, the least of seven, as a ratio: a busy or slow machine gives the same answer. Where numpy takes 0.09 s, help takes
+    less than 0.27 s, and the library less than 0.5 s.
+    """
     start_up = bench()
-    everything = "from consilience import Client, Server, discover"
+    everything = "from consilience import *"
     found = start_up.measured((start_up.PEER, "--help", "import consilience", everything))
     seconds = {what: row["least"] for what, row in found.items()}
     assert seconds["--help"] < 3.0 * seconds[start_up.PEER]
     assert seconds["import consilience"] < seconds[start_up.PEER]
-    assert seconds[everything] < 7.0 * seconds[start_up.PEER], "with scipy and the solver it was eight"
+    assert seconds[everything] < 5.5 * seconds[start_up.PEER], "with polars it was six, with scipy and the solver eight"

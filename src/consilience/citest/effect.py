@@ -12,9 +12,8 @@ from enum import StrEnum
 from functools import partial
 from typing import Any
 
-import polars as pl
-
 from consilience.citest.rounding import significant
+from consilience.frames import pl
 from consilience.showing import table
 from consilience.wording import counted
 

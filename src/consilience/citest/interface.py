@@ -11,13 +11,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-import polars as pl
-
 from consilience.citest.question import Question, all_questions, read_question
 from consilience.citest.result import CIResult, to_frame
 from consilience.data.finding import Finding, Grade
 from consilience.data.judging.verdict import use_error
 from consilience.errors import DoubtfulDataWarning
+from consilience.frames import pl
 from consilience.options import check_whole
 
 __all__ = ["CITest", "Progress"]

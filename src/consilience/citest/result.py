@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, TypeVar
 
-import polars as pl
-
 from consilience.citest.combine import log_symmetric
 from consilience.citest.diagnostics import Diagnostics
 from consilience.citest.laws import Law, log_tail
 from consilience.citest.rounding import significant
 from consilience.citest.size import Measure, Size, likelihood_strength
 from consilience.citest.size_words import levels_in_words, sentence
+from consilience.frames import pl
 from consilience.showing import table
 
 __all__ = ["CIResult", "Direction", "silent", "size_from_row", "to_frame", "untold"]

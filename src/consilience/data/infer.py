@@ -9,12 +9,12 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from consilience.data.facts import facts_of
 from consilience.data.judging import Standing, judge_all
 from consilience.data.kinds import Kind, level_label
 from consilience.data.schema import Declaration
+from consilience.frames import pl
 
 __all__ = ["declare", "labels_of", "present"]
 

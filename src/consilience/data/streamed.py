@@ -16,7 +16,6 @@ from itertools import count
 from typing import Any, NoReturn
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from consilience.data.blocks import over_blocks
@@ -25,6 +24,7 @@ from consilience.data.errors import OutOfMemoryError, ReadError
 from consilience.data.quartiles import Floats, Lengthy, lengthy
 from consilience.data.schema import Schema
 from consilience.data.table import BLOCK_ROWS, PART_BLOCKS, Rows, Table
+from consilience.frames import pl
 
 __all__ = ["Streamed", "least_memory"]
 

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from consilience.data.apart import Apart
@@ -18,6 +17,7 @@ from consilience.data.errors import ClusterError, InfiniteValueError, KindError,
 from consilience.data.infer import first_non_number, infinite_message, labels_of
 from consilience.data.kinds import Kind, Variable, level_label
 from consilience.data.schema import Schema
+from consilience.frames import pl
 
 __all__ = ["Rows", "Table"]
 

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import polars as pl
 
 from consilience.citest.interface import CITest, Progress
 from consilience.citest.question import Question
@@ -25,6 +24,7 @@ from consilience.federation.exchange.sums import FitOptions, Sums
 from consilience.federation.pooled_labels import as_labels
 from consilience.federation.pooled_rank import pooled_rank
 from consilience.federation.site.own_tests import desk_for
+from consilience.frames import pl
 from consilience.glm.kernel import Floats
 from consilience.protocol.desk import Desk
 from consilience.protocol.single import SingleRequest

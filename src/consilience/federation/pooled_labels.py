@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import polars as pl
 
 from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
 from consilience.data.table import Table
+from consilience.frames import pl
 
 __all__ = ["as_labels"]
 

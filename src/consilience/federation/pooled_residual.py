@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from consilience.citest.interface import CITest, Progress
@@ -28,6 +27,7 @@ from consilience.federation.exchange.residual_plan import Columns, columns_for, 
 from consilience.federation.exchange.residual_sums import Plan, Products, expansions_for, part_of, result_of, silent_result
 from consilience.federation.pooled_fit import PooledDesign, PooledFit
 from consilience.federation.pooled_labels import as_labels
+from consilience.frames import pl
 from consilience.glm.kernel import Floats
 from consilience.protocol.desk import Smoothing
 from consilience.protocol.expanded import n_own_curves, own_curves, own_lines, own_main

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import polars as pl
-
 from consilience.data.judging import Common, in_common
 from consilience.data.schema import Schema, shown_levels
 from consilience.errors import OptionError, StudyError
@@ -20,6 +18,7 @@ from consilience.federation.pooled_auto import PooledAuto
 from consilience.federation.pooled_residual import PooledResidual
 from consilience.federation.site.client import Client
 from consilience.federation.transport.local import LocalTransport
+from consilience.frames import pl
 from consilience.options import check_flag
 from consilience.settings import DEFAULTS, LOCAL, Alternatives, Method, Settings, SiteEffects, settings_of, terms_of
 from consilience.showing import first, table

@@ -10,12 +10,11 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
-import polars as pl
-
 from consilience.citest.diagnostics import Diagnostics
 from consilience.citest.interface import CITest
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult, Direction, to_frame
+from consilience.frames import pl
 from consilience.graph.marksets import bits
 from consilience.iod.errors import PValueError
 

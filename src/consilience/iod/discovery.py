@@ -8,11 +8,10 @@ from pathlib import Path
 from types import EllipsisType
 from typing import Any, overload
 
-import polars as pl
-
 from consilience.citest.diagnostics import Diagnosis
 from consilience.citest.interface import CITest
 from consilience.citest.question import ask as checked
+from consilience.frames import pl
 from consilience.graph.graphs import PAG
 from consilience.iod.effects import Effects
 from consilience.iod.evidence import Decision

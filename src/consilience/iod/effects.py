@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import polars as pl
-
 from consilience.citest.effect import Change, Contrast, Estimate, contrast_schema
+from consilience.frames import pl
 from consilience.graph.identification import Identification
 
 __all__ = ["Effects", "GraphEffect", "Range", "Say"]

@@ -14,13 +14,12 @@ from pathlib import Path
 from types import EllipsisType
 from typing import Any, Self
 
-import polars as pl
-
 from consilience.citest.effect import Estimate
 from consilience.citest.interface import CITest, Progress
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult, to_frame
 from consilience.errors import OptionError
+from consilience.frames import pl
 from consilience.iod.discover import Stage, discover
 from consilience.iod.discovery import Discovery, question_schema
 from consilience.iod.effects import Effects

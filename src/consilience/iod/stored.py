@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import polars as pl
-
 from consilience.errors import ConsilienceError, OptionError
+from consilience.frames import pl
 from consilience.graph.graphs import PAG
 from consilience.iod.discovery import Discovery, question_schema
 from consilience.iod.effects import Effects

@@ -18,9 +18,9 @@ from itertools import combinations, permutations
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import polars as pl
 
 from consilience.errors import OptionError
+from consilience.frames import pl
 from consilience.graph.ancestry import possible_descendants, sure_descendants
 from consilience.graph.errors import UnknownNodeError
 from consilience.graph.graphs import PAG

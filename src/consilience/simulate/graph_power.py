@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import polars as pl
-
 from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
 from consilience.errors import OptionError
+from consilience.frames import pl
 from consilience.graph import MAG, PAG, Mark, MixedGraph, Oracle, latent_projection, mag_to_pag
 from consilience.graph.errors import UnknownNodeError
 from consilience.iod import Discovery, discover
@@ -35,12 +34,10 @@ from consilience.simulate.sites import as_mag
 __all__ = ["GraphPower", "graph_power"]
 
 RIGHT, WRONG, OPEN, ABSENT = "right", "wrong", "open", "absent"
-_INTERVAL = {"low": pl.Float64, "high": pl.Float64}
-_PAIR = {"x": pl.String, "y": pl.String}
-EDGE_COLUMNS = _PAIR | {"edge": pl.String, "unlimited": pl.String, "in_all": pl.Float64} | _INTERVAL | {"in_some": pl.Float64}
-MARK_COLUMNS = (
-    _PAIR | {"mark": pl.String, "unlimited": pl.String, RIGHT: pl.Float64} | _INTERVAL | dict.fromkeys((WRONG, OPEN, ABSENT), pl.Float64)
-)
+_INTERVAL = {"low": float, "high": float}
+_PAIR = {"x": str, "y": str}
+EDGE_COLUMNS = _PAIR | {"edge": str, "unlimited": str, "in_all": float} | _INTERVAL | {"in_some": float}
+MARK_COLUMNS = _PAIR | {"mark": str, "unlimited": str, RIGHT: float} | _INTERVAL | dict.fromkeys((WRONG, OPEN, ABSENT), float)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,7 +15,6 @@ from enum import StrEnum
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from consilience.citest.combine import chi2_log_sf
 from consilience.citest.question import Question
@@ -31,6 +30,7 @@ from consilience.federation.federated import FederatedTest
 from consilience.federation.pooled import Pooled
 from consilience.federation.site.own_tests import desk_for
 from consilience.federation.transport.base import Stated, Transport
+from consilience.frames import pl
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import SiteEffects
 from consilience.protocol.catalogue import AnyRequest

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import polars as pl
+
+from consilience.frames import pl
 
 __all__ = ["mixed_sites"]
 

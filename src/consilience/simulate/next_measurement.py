@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
-import polars as pl
 
 from consilience.errors import OptionError
+from consilience.frames import pl
 from consilience.graph import PAG, MarkSets, latent_projection_marks, mag_to_pag_marks
 from consilience.graph.errors import UnknownNodeError
 from consilience.graph.marks import MarkMatrix
@@ -32,12 +32,12 @@ from consilience.wording import counted
 __all__ = ["NextMeasurement", "next_measurement", "open_marks"]
 
 COLUMNS = {
-    "site": pl.String,
-    "variable": pl.String,
-    "open": pl.Float64,
-    "settled": pl.Float64,
-    "most": pl.Int64,
-    "graphs": pl.Float64,
+    "site": str,
+    "variable": str,
+    "open": float,
+    "settled": float,
+    "most": int,
+    "graphs": float,
 }
 Parts = list[list[int]]
 

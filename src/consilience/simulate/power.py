@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from consilience.citest.question import Question
 from consilience.data.kinds import Kind, Variable, as_kind
 from consilience.data.schema import Schema
 from consilience.errors import OptionError
+from consilience.frames import pl
 from consilience.graph import DAG
 from consilience.options import check_number, check_option
 from consilience.parallel import Jobs, gathered
@@ -33,13 +33,13 @@ from consilience.simulate.shares import wilson
 __all__ = ["Power", "power"]
 
 COLUMNS = {
-    "method": pl.String,
-    "sites": pl.Int64,
-    "rows": pl.Int64,
-    "n": pl.Int64,
-    "power": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
+    "method": str,
+    "sites": int,
+    "rows": int,
+    "n": int,
+    "power": float,
+    "low": float,
+    "high": float,
 }
 SHADES = (0.4, 0.6, 0.8, 1.0)
 MARKERS = "osD^v"

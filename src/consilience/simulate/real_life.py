@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from consilience.data.kinds import Kind, Variable
 from consilience.data.schema import Schema
+from consilience.frames import pl
 from consilience.graph import MAG, PAG, MixedGraph, canonical_dag, mag_to_pag
 from consilience.simulate.partition import split_rows, split_variables
 from consilience.simulate.randomness import Seed, generator, logistic, signed_uniform

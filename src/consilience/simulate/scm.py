@@ -25,12 +25,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from consilience.data.kinds import Kind, Variable, as_kind
 from consilience.data.schema import Schema
 from consilience.errors import OptionError
+from consilience.frames import pl
 from consilience.graph import DAG, MAG, canonical_dag
 from consilience.graph.errors import UnknownNodeError
 from consilience.options import check_number

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
+from consilience.frames import pl
 from consilience.iod.report.html import Html, el, join, label, labels
 from consilience.iod.report.intervals import share_plot
 from consilience.iod.report.tables import Column, table

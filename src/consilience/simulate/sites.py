@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-import polars as pl
-
 from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
 from consilience.errors import GraphError, OptionError
 from consilience.federation.site.client import Client
+from consilience.frames import pl
 from consilience.graph import DAG, MAG, PAG, Mark, MixedGraph, Oracle, is_valid_pag, latent_projection, mag_to_pag, pag_to_mag
 from consilience.simulate.partition import split_rows, split_variables
 from consilience.simulate.randomness import Seed, generator

@@ -15,9 +15,9 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
+from consilience.frames import pl
 from consilience.options import check_number, check_option
 from consilience.simulate.randomness import Seed, generator, logistic
 

@@ -13,12 +13,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from consilience.data.facts.column import ColumnFacts, Holds, TextFacts
 from consilience.data.facts.patterns import CODES, LOOKS, look, look_at, unit_at, unit_word
 from consilience.data.kinds import level_label
 from consilience.data.quartiles import Floats, Lengthy, lengthy
+from consilience.frames import pl
 
 __all__ = ["FAR_OUT", "facts_of"]
 

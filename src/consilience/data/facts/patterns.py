@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-import polars as pl
-
 from consilience.data.numerals import COMMAS, PLAIN
+from consilience.frames import pl
 
 __all__ = ["CODES", "LOOKS", "look", "look_at", "unit_at", "unit_word"]
 

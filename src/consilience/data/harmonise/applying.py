@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-import polars as pl
-
 from consilience.data.errors import HarmoniseError, nearest
 from consilience.data.finding import Finding, Grade, Remedy, Step
 from consilience.data.harmonise.changes import Change, change_of, measures
@@ -15,6 +13,7 @@ from consilience.data.harmonise.columns import ColumnPlan
 from consilience.data.harmonise.derived import Derived
 from consilience.data.harmonise.stages import Stage, Way, along, way_of
 from consilience.data.numerals import PLAIN
+from consilience.frames import pl
 
 __all__ = ["Frame", "Harmonised", "harmonise"]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import polars as pl
-
 from consilience.data.kinds import level_label
+from consilience.frames import pl
 
 __all__ = ["Change", "Summary", "change_of", "measures"]
 

@@ -12,11 +12,10 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import reduce
 
-import polars as pl
-
 from consilience.data.errors import nearest
 from consilience.data.harmonise.parsing import COMPARISONS, Node, columns_in, parse
 from consilience.data.harmonise.tokens import fault
+from consilience.frames import pl
 
 __all__ = ["Expression", "Sort"]
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import polars as pl
-
 from consilience.data.errors import HarmoniseError
 from consilience.data.harmonise.applying import Harmonised, harmonise
 from consilience.data.harmonise.columns import ColumnPlan
@@ -13,6 +11,7 @@ from consilience.data.harmonise.scales import unit_named
 from consilience.data.harmonise.units import convert
 from consilience.data.schema import Schema
 from consilience.errors import OptionError
+from consilience.frames import pl
 
 __all__ = ["fit"]
 

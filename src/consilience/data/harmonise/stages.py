@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 from datetime import date
 from itertools import zip_longest
 
-import polars as pl
-
 from consilience.data.errors import HarmoniseError, nearest
 from consilience.data.harmonise.columns import ColumnPlan, Dated, recoded
 from consilience.data.harmonise.texts import MINUS, as_number, date_of, finite, labels, read_number
+from consilience.frames import pl
 
 __all__ = ["Stage", "Way", "along", "way_of"]
 

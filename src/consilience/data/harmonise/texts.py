@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-import polars as pl
+from consilience.frames import pl
 
 __all__ = ["MINUS", "as_number", "date_of", "finite", "labels", "read_number"]
 

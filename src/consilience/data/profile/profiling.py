@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from consilience.data.errors import UnknownVariableError
 from consilience.data.facts import ColumnFacts, Holds, facts_of
@@ -17,6 +16,7 @@ from consilience.data.judging import Standing, Verdict, judge
 from consilience.data.kinds import Kind, as_kind, level_label
 from consilience.data.profile.bins import Bin, histogram
 from consilience.errors import ConsilienceError
+from consilience.frames import pl
 
 __all__ = ["ColumnProfile", "LevelCount", "TableProfile", "profile_column", "profile_table"]
 

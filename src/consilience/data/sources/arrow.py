@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import polars as pl
-
 from consilience.data.errors import ReadError
 from consilience.data.sources.loaded import Loaded
 from consilience.data.sources.options import Reading
 from consilience.data.sources.plain import check_names, plain
+from consilience.frames import pl
 
 __all__ = ["frame_of", "read"]
 

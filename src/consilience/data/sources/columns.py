@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-import polars as pl
-
 from consilience.data.finding import Finding
 from consilience.data.sources.loaded import Loaded
 from consilience.data.sources.missing import codes_of, is_missing, is_word
 from consilience.data.sources.noticed import mostly_numbers, said_ambiguous, said_codes, said_dotted, said_missing
 from consilience.data.sources.numbers import Marks, as_numbers, as_whole, fitting, is_code
 from consilience.data.sources.options import Reading
+from consilience.frames import pl
 
 __all__ = ["TypedColumn", "type_column", "typed", "typed_text", "united"]
 

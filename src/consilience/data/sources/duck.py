@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 from polars.io.plugins import register_io_source
 
 from consilience.data.errors import ReadError
@@ -18,6 +17,7 @@ from consilience.data.sources.loaded import Loaded
 from consilience.data.sources.options import Reading
 from consilience.data.sources.packages import needed
 from consilience.data.sources.plain import check_names, plain
+from consilience.frames import pl
 
 __all__ = ["levels", "read", "read_relation", "scan", "shape"]
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import polars as pl
-
 from consilience.data.kinds import level_label
 from consilience.data.sources.loaded import Loaded
 from consilience.data.sources.missing import codes_of
+from consilience.frames import pl
 
 __all__ = ["emptied_of"]
 

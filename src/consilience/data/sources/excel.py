@@ -12,8 +12,6 @@ from datetime import time
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from consilience.data.errors import EmptyDataError, ReadError
 from consilience.data.sources.columns import typed_text
 from consilience.data.sources.excel_parts import broken, check_size, sheet_in
@@ -21,6 +19,7 @@ from consilience.data.sources.loaded import Loaded
 from consilience.data.sources.options import Reading
 from consilience.data.sources.packages import needed
 from consilience.data.sources.plain import check_names, whole
+from consilience.frames import pl
 
 __all__ = ["read"]
 

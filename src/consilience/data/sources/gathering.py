@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-import polars as pl
-
 from consilience.data.sources.columns import TypedColumn, type_column, united
 from consilience.data.sources.loaded import Loaded
 from consilience.data.sources.missing import codes_of, is_missing
 from consilience.data.sources.noticed import said_missing
 from consilience.data.sources.numbers import Marks, as_numbers, as_whole
 from consilience.data.sources.options import Reading
+from consilience.frames import pl
 
 __all__ = ["gathered"]
 

@@ -16,10 +16,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-import polars as pl
-
 from consilience.data.finding import Finding, Grade, Remedy, Step
 from consilience.data.kinds import level_label
+from consilience.frames import pl
 
 __all__ = ["labelled"]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import polars as pl
-
 from consilience.data.finding import Finding
+from consilience.frames import pl
 
 __all__ = ["Loaded"]
 

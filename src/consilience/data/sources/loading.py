@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import polars as pl
-
 from consilience.data.errors import EmptyDataError, OutOfMemoryError, ReadError
 from consilience.data.sources.emptying import emptied_of
 from consilience.data.sources.loaded import Loaded
@@ -19,6 +17,7 @@ from consilience.data.sources.registry import (
     source_of_object,
     source_of_pattern,
 )
+from consilience.frames import pl
 
 __all__ = ["Scanned", "load", "load_bytes", "scan", "scan_larger"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import polars as pl
+from consilience.frames import pl
 
 __all__ = ["MISSING", "WORDS", "codes_of", "is_missing", "is_word"]
 

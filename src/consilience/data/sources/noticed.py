@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
-import polars as pl
-
 from consilience.data.facts.patterns import LOOKS
 from consilience.data.finding import Finding, Grade, Remedy, Step
 from consilience.data.numerals import NUMBER, PLAIN
 from consilience.data.sources.numbers import Marks
+from consilience.frames import pl
 
 __all__ = ["mostly_numbers", "no_header", "said_ambiguous", "said_codes", "said_dotted", "said_missing"]
 

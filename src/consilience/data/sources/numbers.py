@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import polars as pl
-
 from consilience.data.numerals import GROUPING, in_way
 from consilience.data.sources.options import Reading
+from consilience.frames import pl
 
 __all__ = ["Marks", "as_numbers", "as_whole", "fitting", "is_code"]
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import polars as pl
-
 from consilience.data.errors import ReadError
 from consilience.data.kinds import level_label
 from consilience.data.sources.loaded import Loaded
 from consilience.data.sources.options import Reading
+from consilience.frames import pl
 
 __all__ = ["read"]
 

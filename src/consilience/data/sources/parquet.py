@@ -5,12 +5,11 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
-import polars as pl
-
 from consilience.data.errors import ReadError
 from consilience.data.parquet_size import ParquetShape, parquet_shape
 from consilience.data.sources.loaded import Loaded
 from consilience.data.sources.options import Reading
+from consilience.frames import pl
 
 __all__ = ["read", "scan", "shape"]
 

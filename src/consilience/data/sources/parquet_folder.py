@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from itertools import takewhile
 from pathlib import Path
 
-import polars as pl
-
 from consilience.data.errors import ReadError
 from consilience.data.parquet_size import ParquetShape, parquet_shape
 from consilience.data.sources.loaded import Loaded
 from consilience.data.sources.options import Reading
 from consilience.data.sources.plain import plain
+from consilience.frames import pl
 
 __all__ = ["fits", "read", "scan", "shape"]
 

@@ -10,11 +10,10 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-import polars as pl
-
 from consilience.data.errors import ReadError
 from consilience.data.finding import Finding, Grade, Remedy, Step
 from consilience.data.sources.loaded import Loaded
+from consilience.frames import pl
 
 __all__ = ["EXACT", "check_names", "plain", "whole"]
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import polars as pl
-
 from consilience.data.sources.loaded import Loaded
 from consilience.data.sources.options import Reading
+from consilience.frames import pl
 
 __all__ = ["read", "scan"]
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-import polars as pl
-
 from consilience.data.errors import ReadError
 from consilience.data.sources.arrow import frame_of
 from consilience.data.sources.database import first_line, question
@@ -18,6 +16,7 @@ from consilience.data.sources.loaded import Loaded
 from consilience.data.sources.options import Reading
 from consilience.data.sources.packages import needed
 from consilience.data.sources.plain import check_names, plain
+from consilience.frames import pl
 
 __all__ = ["read"]
 

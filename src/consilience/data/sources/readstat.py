@@ -13,13 +13,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from consilience.data.errors import ReadError
 from consilience.data.sources.labels import labelled
 from consilience.data.sources.loaded import Loaded
 from consilience.data.sources.packages import needed
 from consilience.data.sources.plain import check_names, whole
+from consilience.frames import pl
 
 __all__ = ["assembled", "parsed"]
 

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
 from consilience.data.errors import ReadError
 from consilience.data.sources.dialect import Dialect
+from consilience.frames import pl
 
 __all__ = ["tables"]
 

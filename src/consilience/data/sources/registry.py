@@ -16,11 +16,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-import polars as pl
-
 from consilience.data.errors import ReadError
 from consilience.data.sources.loaded import Loaded
 from consilience.data.sources.options import Reading
+from consilience.frames import pl
 
 __all__ = [
     "SUFFIXES",

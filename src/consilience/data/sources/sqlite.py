@@ -11,14 +11,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from consilience.data.errors import ReadError
 from consilience.data.sources.columns import typed_text
 from consilience.data.sources.database import first_line, question
 from consilience.data.sources.loaded import Loaded
 from consilience.data.sources.options import Reading
 from consilience.data.sources.plain import check_names
+from consilience.frames import pl
 
 __all__ = ["read"]
 

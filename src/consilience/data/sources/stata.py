@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from consilience.data.sources.loaded import Loaded
 from consilience.data.sources.options import Reading
 from consilience.data.sources.readstat import Gone, assembled, parsed
+from consilience.frames import pl
 
 __all__ = ["read"]
 

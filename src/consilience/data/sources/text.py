@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import polars as pl
-
 from consilience.data.errors import ReadError
 from consilience.data.sources.content import recoded, unpacked
 from consilience.data.sources.dialect import NONE, dialect_of
@@ -17,6 +15,7 @@ from consilience.data.sources.loaded import Loaded
 from consilience.data.sources.noticed import no_header
 from consilience.data.sources.options import Reading
 from consilience.data.sources.records import tables
+from consilience.frames import pl
 
 __all__ = ["read"]
 

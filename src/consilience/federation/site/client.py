@@ -8,8 +8,6 @@ from dataclasses import replace
 from typing import Any
 from weakref import ref
 
-import polars as pl
-
 from consilience.data.errors import (
     KindConflictError,
     KindError,
@@ -34,6 +32,7 @@ from consilience.disclosure.shield import Shielded, shield
 from consilience.errors import StudyError
 from consilience.federation.site.half import SiteHalf
 from consilience.federation.site.ledger import Ledger
+from consilience.frames import pl
 from consilience.options import check_bytes, check_number, check_option, check_whole, quarter_of_memory
 from consilience.protocol.history import History
 from consilience.protocol.states import SiteState

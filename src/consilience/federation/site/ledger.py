@@ -8,8 +8,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-import polars as pl
-
+from consilience.frames import pl
 from consilience.wording import printable
 
 __all__ = ["Ledger", "LedgerLine", "printable"]

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from consilience.data.checking.comparing import by_gravity
 from consilience.data.finding import Asker, Finding, Grade
 from consilience.data.judging import in_common
@@ -16,6 +14,7 @@ from consilience.errors import StudyError
 from consilience.federation import Client
 from consilience.federation.checking import across, same_rows
 from consilience.federation.overlap import Fate, Overlap, overlap_of
+from consilience.frames import pl
 from consilience.iod.check.estimate import Estimate, estimate_of
 from consilience.settings import DEFAULTS
 from consilience.wording import counted

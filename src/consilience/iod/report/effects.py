@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from consilience.citest.effect import Change, Contrast, Estimate
 from consilience.citest.effect_words import change_in_words, interval_in_words, set_to_in_words
+from consilience.frames import pl
 from consilience.graph.identification import Identification
 from consilience.iod.effects import Effects, Range, Say
 from consilience.iod.effects_words import effects_in_words

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import polars as pl
-
+from consilience.frames import pl
 from consilience.iod.report.html import Html, el, join, label
 from consilience.iod.report.intervals import share_plot
 from consilience.iod.report.sentences import isolated

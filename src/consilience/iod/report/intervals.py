@@ -10,9 +10,8 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-import polars as pl
-
 from consilience.citest.size import Measure, Size
+from consilience.frames import pl
 from consilience.iod.report.html import Html
 
 __all__ = ["Scale", "axis_plot", "interval_plot", "nice", "p_scale", "share_plot", "size_plot", "size_scales", "symmetric"]

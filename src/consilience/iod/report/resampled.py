@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
+from consilience.frames import pl
 from consilience.graph.drawing.shapes import Line
 from consilience.graph.drawing.svg import Positions, draw
 from consilience.iod.report.how_sure import HowSure, copies_in_words, sure_cell

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-import polars as pl
-
 from consilience.citest.result import size_from_row
 from consilience.citest.size_words import levels_in_words, strength_in_words
+from consilience.frames import pl
 from consilience.iod.report.html import Html, el, label, labels
 from consilience.iod.report.intervals import size_plot, size_scales
 from consilience.iod.wording import counted, format_p

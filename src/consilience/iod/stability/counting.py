@@ -7,9 +7,9 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
+from consilience.frames import pl
 from consilience.graph.graphs import PAG
 from consilience.iod.answers import Answers
 from consilience.iod.stability.replicate import Graphs

@@ -22,10 +22,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-import polars as pl
-
 from consilience.citest.result import CIResult
 from consilience.citest.size import Measure, Size
+from consilience.frames import pl
 from consilience.iod.answers import Answers
 
 __all__ = ["SUSPECT", "compared", "influence", "site_schema", "suspect", "without_schema"]

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import polars as pl
-
+from consilience.frames import pl
 from consilience.graph.graphs import PAG
 from consilience.iod.stability.counting import edge_schema, edges_without_schema, test_schema
 from consilience.iod.stability.influence import site_schema, suspect, without_schema

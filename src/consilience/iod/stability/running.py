@@ -9,8 +9,8 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import polars as pl
 
+from consilience.frames import pl
 from consilience.graph.graphs import PAG
 from consilience.iod.answers import Answers
 from consilience.iod.stability.asking import Source

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import polars as pl
-
+from consilience.frames import pl
 from consilience.iod.summary import percent
 from consilience.wording import counted
 

@@ -11,6 +11,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 myst_heading_anchors = 4
 myst_enable_extensions = ["attrs_block"]
 html_theme = "furo"
+html_static_path, html_css_files = ["_static"], ["pages.css"]
 html_title = f"consilience {release}"
 html_copy_source = html_show_sourcelink = False
 html_show_copyright = False

@@ -15,7 +15,7 @@ from consilience.service.config import ServerConfig
 from consilience.service.server.serve import options_of
 from tests.service.helpers import make_app
 
-DEADLINE = 0.5
+DEADLINE = 1.0
 HEALTH = b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n"
 UPGRADE = (
     b"GET /api/v1/studies/0011223344556677/site HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
@@ -77,13 +77,13 @@ def test_a_byte_now_and_then_does_not_help(port: int) -> None:
 @pytest.mark.slow
 def test_a_second_request_has_the_same_time(port: int) -> None:
     with dial(port) as connection:
-        for _ in range(2):
+        for _ in range(3):
             connection.sendall(HEALTH)
             found = b""
             while not found.endswith(b"}"):
                 found += connection.recv(1 << 16)
             assert found.startswith(b"HTTP/1.1 200")
-            time.sleep(0.8 * DEADLINE)  # longer than the time for one request, together
+            time.sleep(0.5 * DEADLINE)  # longer than the time for one request, together; a busy machine makes each longer
         connection.sendall(HEALTH[:20])
         assert ends(connection)
 

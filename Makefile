@@ -14,7 +14,7 @@ export OMP_NUM_THREADS ?= 1
 # Tests start many processes that load the same modules: these are compiled once, also where the environment says otherwise (images of Python do).
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo docs quick test lint browser postgres bench service-bench endurance calibration reproduction scale wheelhouse release clean
+.PHONY: demo docs notebooks quick test lint browser postgres bench service-bench endurance calibration reproduction scale wheelhouse release clean
 
 demo: $(VENV)/.installed        ## set up and run the main job on embedded defaults; its report is in build/demo
 	$(BIN)/consilience demo --out build/demo
@@ -72,6 +72,9 @@ calibration: $(VENV)/.dev       ## type-I error where models hold and where they
 docs: $(VENV)/.dev              ## the documentation as a site, in build/site: open index.html; a link that leads nowhere is an error
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs build/site
 	@echo "The documentation is in build/site/index.html"
+
+notebooks: $(VENV)/.dev         ## execute the notebooks of examples/notebooks, and store what comes out
+	$(BIN)/python tools/notebooks.py
 
 wheelhouse: | $(BIN)/python     ## all wheels that a server or a site needs, with their digests and a bill of materials; installed once without an index
 	rm -rf build/wheelhouse build/wheelhouse-check

@@ -168,7 +168,7 @@ def test_stability_shows_sentences_the_graph_and_the_shares() -> None:
     assert root.one("p").text == " ".join(told.in_words())
     assert len(root.all("svg", role="img")) == 1
     pairs, sites = root.all("table")
-    assert [row[:2] for row in rows_of(pairs)[1:]] == [["age – pressure", "97% "], ["age – smoker", "60% hangs on marburg"]]
+    assert [row[:2] for row in rows_of(pairs)[1:]] == [["age – pressure", "97% "], ["age – smoker", "60%  hangs on marburg"]]
     assert [row[0] for row in rows_of(sites)[1:]] == ["mainz", "marburgstands out"]
     assert not any("id" in node.attributes for node in root.all("table"))  # two of them may stand in one notebook
 

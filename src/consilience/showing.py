@@ -12,6 +12,8 @@ __all__ = ["escaped", "first", "legible", "table"]
 
 MOST_ROWS = 60
 """Rows of a table in a notebook; of more, the last row says how many there are."""
+_LEFT = 'style="text-align:left"'
+"""Text begins at the left; Jupyter would put it at the right of every cell, as if all cells were numbers."""
 MOST_NAMED = 12
 """Levels and names in a cell; of more, it says how many there are."""
 
@@ -55,17 +57,17 @@ def first(names: Sequence[str], between: str = ", ") -> str:
 def table(caption: str, heads: Sequence[str] = (), rows: Iterable[Sequence[str]] = ()) -> str:
     """A table of text; without rows, its caption alone.
 
-    >>> table("<x>", ["a"], [["1"]])
-    '<table><caption>&lt;x&gt;</caption><thead><tr><th>a</th></tr></thead><tbody><tr><td>1</td></tr></tbody></table>'
-    >>> table("Nothing")
-    '<table><caption>Nothing</caption></table>'
+    >>> table("Nothing, <x>")
+    '<p>Nothing, &lt;x&gt;</p>'
+    >>> table("Something", ["a"], [["<1>"]]).count("&lt;1&gt;")
+    1
     """
     told = [list(row) for row in rows]
-    above = f"<caption>{escaped(caption)}</caption>"
     if not told:
-        return f"<table>{above}</table>"
-    head = "".join(f"<th>{escaped(name)}</th>" for name in heads)
-    body = "".join("<tr>" + "".join(f"<td>{escaped(cell)}</td>" for cell in row) + "</tr>" for row in told[:MOST_ROWS])
+        return f"<p>{escaped(caption)}</p>"
+    above = f"<caption {_LEFT}>{escaped(caption)}</caption>"
+    head = "".join(f"<th {_LEFT}>{escaped(name)}</th>" for name in heads)
+    body = "".join("<tr>" + "".join(f"<td {_LEFT}>{escaped(cell)}</td>" for cell in row) + "</tr>" for row in told[:MOST_ROWS])
     if len(told) > MOST_ROWS:
         body += f'<tr><td colspan="{len(heads)}">and {len(told) - MOST_ROWS:,} more</td></tr>'
     return f"<table>{above}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

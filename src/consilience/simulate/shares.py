@@ -12,8 +12,11 @@ def wilson(hits: int, tries: int) -> dict[str, float]:
 
     >>> {name: round(bound, 3) for name, bound in wilson(8, 10).items()}
     {'low': 0.49, 'high': 0.943}
+    >>> wilson(0, 25)["low"], wilson(25, 25)["high"]
+    (0.0, 1.0)
     """
     z, share = 1.959963984540054, hits / tries
     centre, half = share + z * z / (2 * tries), z * math.sqrt(share * (1 - share) / tries + z * z / (4 * tries * tries))
     scale = 1 + z * z / tries
-    return {"low": max(0.0, (centre - half) / scale), "high": min(1.0, (centre + half) / scale)}
+    # of none and of all the ends are 0 and 1, which rounding would miss by a last digit: "0% (<1% to 13%)"
+    return {"low": (centre - half) / scale if hits else 0.0, "high": (centre + half) / scale if hits < tries else 1.0}

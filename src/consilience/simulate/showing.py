@@ -21,6 +21,8 @@ if TYPE_CHECKING:  # they show themselves with this module
 
 __all__ = ["show_graph_power", "show_next", "show_power", "show_simulation"]
 
+LEFT = "text-align:left"
+"""Of text: Jupyter would put it at the right of its cell."""
 MOST_ROWS = 60
 """Rows of a table in a notebook; of more, a sentence says how many there are, and the object's own table has all."""
 
@@ -74,7 +76,8 @@ def _edge_row(found: GraphPower, row: Mapping[str, Any]) -> Html:
     marks = found.mark_lines(row["x"], row["y"]) if row["edge"] else []
     limit = ["in some with unlimited rows, too"] if row["unlimited"] == "some" else []
     lines = join([*marks, *limit], "; ")
-    return el("tr", el("td", words), el("td", reach, share_plot(row["in_all"])), el("td", percent(row["in_some"])), el("td", lines))
+    cells = el("td", reach, share_plot(row["in_all"])), el("td", percent(row["in_some"])), el("td", lines, style=LEFT)
+    return el("tr", el("td", words, style=LEFT), *cells)
 
 
 def show_next(found: NextMeasurement) -> Html:

@@ -58,7 +58,7 @@ def test_the_report_has_a_section_a_column_and_a_sentence() -> None:
         assert words in section.text
     sure, wavering, sites = (section.one("table", id=name) for name in ("sure", "wavering", "sites"))
     assert [cell.text for cell in sure.all("tr")[1].all("td")] == ["age – pressure", "97% ", "100%", "circle 97%", "arrow 60%, circle 37%"]
-    assert sure.all("tr")[2].all("td")[1].text == "60% hangs on marburg"
+    assert sure.all("tr")[2].all("td")[1].text == "60%  hangs on marburg"
     assert [cell.text for cell in wavering.all("tr")[1].all("td")] == ["age – smoker", "60%", "0.040", "0.001 to 0.400 "]
     assert len(wavering.all("tr")) == 2
     assert [cell.text for cell in sites.all("tr")[2].all("td")] == ["marburgstands out", "9.0", "1", "1", "0", "age – smoker"]

@@ -37,7 +37,7 @@ def sure_cell(sure: Sure | None) -> Html:
     if sure is None:
         return join(["–"])
     hangs = el("span", "hangs on ", join(map(label, sure.hangs), " and on "), class_="hangs") if sure.hangs else None
-    return join([None if sure.share is None else join([sure.short, " ", share_plot(sure.share)]), hangs])
+    return join([None if sure.share is None else join([sure.short, " ", share_plot(sure.share)]), hangs], " ")
 
 
 class HowSure:

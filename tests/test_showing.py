@@ -206,7 +206,6 @@ def test_graph_power_shows_every_edge_of_the_truth() -> None:
     assert all(line.strip() in str(found) for line in found.mark_lines("B", EVIL))
 
 
-@pytest.mark.slow
 def test_graph_power_of_a_simulation_can_be_shown() -> None:
     found = graph_power("A o-> C, B o-> C", sites=2, rows=200, kinds=dict.fromkeys("ABC", "continuous"), replications=3)
     assert [row[0] for row in rows_of(read(found._repr_html_()))[1:3]] == ["A o-> C", "B o-> C"]

@@ -21,6 +21,7 @@ LONGEST = (
     "tests/system/test_many_studies.py",
     "tests/system/test_equality.py",
     "tests/system/test_out_of_core.py",
+    "tests/system/test_tutorial.py",
     "tests/cli/test_simulate.py",
     "tests/iod/test_headline_real.py",
     "tests/web/test_repairs.py",

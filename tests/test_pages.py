@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
@@ -18,7 +17,6 @@ BESIDE = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / ".github").rglob("*.md")),
 PAGES = [*BESIDE, *sorted(DOCS.rglob("*.md"))]
 LONG = 1500
 """Words, as ``wc -w`` counts them: what stands in tables and code, too."""
-pytestmark = pytest.mark.slow
 NAMED = {path.relative_to(ROOT).as_posix(): path for path in PAGES}
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import tomllib
+from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 
 import pytest
+from packaging.specifiers import SpecifierSet
 
 import consilience
 from tests.test_exports import ROOMS
@@ -17,6 +19,7 @@ FILES = sorted(TESTS.rglob("*.py"))
 BESIDES = {"reference", "system"}
 """Folders of tests that are no room: values from other software, and whole processes."""
 LONGEST = 400
+OLDEST_PYTHON = "3.11.2"
 
 
 def test_folders_of_tests_mirror_the_source() -> None:
@@ -69,3 +72,20 @@ def test_hooks_are_the_tools_of_this_project() -> None:
     text = (PROJECT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
     assert "://" not in text
     assert {line.split()[-1] for line in text.splitlines() if "repo:" in line} == {"local"}
+
+
+def test_what_is_pinned_can_be_installed_with_the_oldest_python() -> None:
+    """Debian's own is 3.11.2, and a package may ask for a later 3.11."""
+    pinned = [line.split("==")[0] for line in (PROJECT / "constraints.txt").read_text(encoding="utf-8").splitlines() if "==" in line]
+    found = {name: wanted for name in pinned if (wanted := _python_of(name)) is not None}
+    assert len(found) > 100
+    assert {name: str(wanted) for name, wanted in found.items() if OLDEST_PYTHON not in wanted} == {}
+
+
+def _python_of(package: str) -> SpecifierSet | None:
+    """Which Pythons an installed package is for; None if it is not installed, or does not say."""
+    try:
+        wanted = metadata(package).get("Requires-Python")
+    except PackageNotFoundError:  # not every pin is of the extra that tests are installed with
+        return None
+    return None if wanted is None else SpecifierSet(wanted)

@@ -85,8 +85,9 @@ wheelhouse: | $(BIN)/python     ## all wheels that a server or a site needs, wit
 	build/wheelhouse-check/bin/pip install --quiet --no-index --find-links build/wheelhouse --require-hashes -r build/wheelhouse/requirements.txt
 	build/wheelhouse-check/bin/consilience --version && rm -rf build/wheelhouse-check
 
-release: wheelhouse             ## what is published: the package, its requirements with digests, the bill of materials, and the digest of each
+release: wheelhouse $(VENV)/.dev  ## what is published: the package and its source, requirements with digests, the bill of materials, and the digest of each
 	rm -rf dist && mkdir -p dist
+	SOURCE_DATE_EPOCH=$(EPOCH) $(BIN)/python -m build --no-isolation --sdist --outdir dist .
 	cp build/wheelhouse/consilience-*.whl build/wheelhouse/requirements.txt build/wheelhouse/sbom.cdx.json dist/
 	cd dist && sha256sum * > SHA256SUMS && cat SHA256SUMS
 

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
@@ -165,7 +165,7 @@ class Server:
 
     def sql(self, statement: str, *values: Any) -> list[Any]:
         """Ask the database itself, also while the server runs or is dead."""
-        with sqlite3.connect(f"file:{self.home / 'studies.sqlite'}?mode=ro", uri=True, timeout=10) as db:
+        with closing(sqlite3.connect(f"file:{self.home / 'studies.sqlite'}?mode=ro", uri=True, timeout=10)) as db:
             return db.execute(statement, values).fetchall()
 
     def state(self, study: str) -> tuple[str, str]:

@@ -47,6 +47,7 @@ def test_a_database_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
     store_in(tmp_path).database.close()
     with sqlite3.connect(tmp_path / "studies.sqlite") as db:
         db.execute(f"pragma user_version = {len(MIGRATIONS) + 1}")
+    db.close()
     with pytest.raises(errors.StoreError, match="Update consilience"):
         store_in(tmp_path)
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
 from typing import Any
+from weakref import finalize
 
 from consilience.service.errors import StoreError
 from consilience.service.store.backup import copy_database
@@ -62,6 +63,7 @@ class Database:
             # One connection and a lock, not one per thread: SQLite has one writer at a time anyway, and a transaction of several calls is
             # then visible as a whole or not at all to every other thread. isolation_level None: no transactions begun behind our back.
             self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            finalize(self, self._connection.close).atexit = False  # also of a file that is refused; from Python 3.13 on, it warns itself
             self._file = _file(self._path)
             for pragma in PRAGMAS:
                 self._connection.execute(f"pragma {pragma}")

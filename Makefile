@@ -23,7 +23,7 @@ quick: lint                     ## lint, types, and the tests that are not slow;
 	$(BIN)/pytest -n 2 --dist worksteal -q -m "not slow" --durations=10 --durations-min=1 src tests README.md
 
 test: lint browser postgres     ## set up, lint, type-check, run all tests, measure coverage
-	$(BIN)/pytest -n 2 --dist worksteal --cov
+	$(BIN)/pytest -n 3 --dist worksteal --cov
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

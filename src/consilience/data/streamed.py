@@ -45,7 +45,7 @@ def least_memory(columns: int, unpacked: int, threads: int) -> int:
     """About how many bytes it takes to read a table of so many columns, of which readers unpack so many bytes at once.
 
     >>> least_memory(10, 0, 2) >> 20
-    112
+    144
     """
     part = PART_BLOCKS * BLOCK_ROWS * columns * 8
     return part * (threads + PARTS_HELD) + BLOCK_ROWS * BLOCKS_HELD * 8 * threads + unpacked

@@ -49,7 +49,7 @@ def test_nothing_in_the_way_of_a_site_with_an_invitation(server: Server, tmp_pat
     code, groups = told(*line.split()[2:])
     assert (code, obstacles(groups)) == (0, [])
     assert list(groups) == ["This machine", "The folder consilience-site", f"The server {server.url}", "The table muenster.csv"]
-    assert "40 rows; read as: A continuous, C multinomial." in groups["The table muenster.csv"][0]["words"]
+    assert "40 rows; read as: A continuous (" in groups["The table muenster.csv"][0]["words"]
     Home(tmp_path / "site").enter(read_invitation(text))
     code, groups = told("--home", "site")
     assert f"The server {server.url}" in groups, "of the study that was joined"
@@ -64,12 +64,12 @@ def test_what_is_in_the_way_is_said_with_what_to_send(tmp_path: Path) -> None:
     words = ("--home", "site", "--server", f"https://127.0.0.1:{port}", "broken.csv", "nothing.csv")
     code, groups = told(*words)
     assert code == 1
-    assert [about for about, _ in obstacles(groups)] == ["rights", "connection", "table", "table"]
+    assert [about for about, _ in obstacles(groups)] == ["rights", "connection", "table", "file"]
     assert all(ask for _, ask in obstacles(groups))
     shown = CliRunner().invoke(app, ["doctor", *words])
     assert shown.exit_code == 1
     plain = " ".join(shown.output.split())
-    assert "4 things in the way: rights, connection, table, table." in plain
+    assert "4 things in the way: rights, connection, table, file." in plain
     assert "to send Please let this machine open TCP connections to 127.0.0.1" in plain
 
 

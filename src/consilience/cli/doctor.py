@@ -13,12 +13,11 @@ from rich.table import Table
 
 from consilience import __version__
 from consilience.cli.terminal import Terminal, say_json
-from consilience.errors import ConsilienceError
 from consilience.service.config import load_agent
 from consilience.service.doctor.folders import look_at_folder
 from consilience.service.doctor.machine import look_at_machine
 from consilience.service.doctor.server import Known, look_at_server
-from consilience.service.doctor.sign import Sign, Standing, good, in_the_way, notice, obstacle
+from consilience.service.doctor.sign import Sign, Standing, in_the_way
 from consilience.service.errors import InvitationError
 from consilience.wording import counted
 
@@ -85,25 +84,10 @@ def _servers(server: str, invitation: str, folder: Path) -> list[Known]:
 
 
 def _table(file: Path) -> list[Sign]:
-    """What ``consilience check`` says of a table, as signs."""
     from consilience.cli.sites import clients_of  # noqa: PLC0415
-    from consilience.data.finding import Asker, Grade  # noqa: PLC0415
-    from consilience.iod import check  # noqa: PLC0415
+    from consilience.service.doctor.tables import look_at_table  # noqa: PLC0415
 
-    try:
-        found = check(clients_of([file], None, None), estimate=False)
-    except ConsilienceError as error:
-        words = " ".join(finding.said(Asker.COMMAND) for finding in error.findings) or str(error)
-        return [obstacle("table", words, f"To whoever made {file.name}: it cannot be read as it is. {words}")]
-    signs = []
-    for site in found.sites:
-        kinds = ", ".join(f"{row['name']} {row['kind'] or row['verdict']}" for row in site.variables.iter_rows(named=True))
-        signs.append(good("columns", f"{counted(site.rows, 'row')}; read as: {kinds}."))
-    for finding in found.findings:
-        if finding.grade is not Grade.NOTICE:
-            make = obstacle if finding.grade.stops else notice
-            signs.append(make("table", finding.said(Asker.COMMAND), f"To whoever made {file.name}: {finding.words}"))
-    return signs
+    return look_at_table(file, lambda path: clients_of([path], None, None))
 
 
 def _show(groups: dict[str, list[Sign]], console: Terminal) -> None:

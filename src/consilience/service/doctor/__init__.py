@@ -7,6 +7,7 @@
 ``road``        a connection to a server step by step: proxy, TCP, TLS, one HTTP request, one WebSocket
 ``certificates``  whose certificate it is that is shown: the server's, or that of somebody in between
 ``server``      a server looked at along that road
+``tables``      a table: is it there, what would each column be taken for, what makes trouble
 ==============  ============================================================================================
 
 Nothing here needs more than the library's own packages: what the service needs, and is not there, is one of the things to be told.

@@ -50,7 +50,7 @@ def _columns(found: Check, file: Path) -> Iterator[Sign]:
                 f"{words} A study makes no sum over fewer than {counted(least, 'row')}, unless its owner says otherwise (min_rows).",
                 f"To whoever made {file.name}: it has {counted(site.rows, 'row')}. Is that all of it?",
             )
-        elif not any(row["kind"] for row in rows):
+        elif all(row["verdict"] == "excluded" for row in rows):
             yield obstacle(
                 "columns",
                 f"{words} No column is a variable as it is.",

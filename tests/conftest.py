@@ -23,7 +23,6 @@ LONGEST = (
     "tests/system/test_out_of_core.py",
     "tests/system/test_tutorial.py",
     "tests/test_package.py",
-    "tests/test_code_blocks.py",
     "tests/cli/test_simulate.py",
     "tests/iod/test_headline_real.py",
     "tests/web/test_repairs.py",

@@ -17,6 +17,7 @@ LONGEST = (
     "tests/system/test_nvflare.py",
     "tests/web/test_end_to_end.py",
     "tests/system/test_kills.py",
+    "tests/iod/test_heart.py",
     "tests/system/test_memory.py",
     "tests/system/test_many_studies.py",
     "tests/system/test_equality.py",
@@ -28,6 +29,7 @@ LONGEST = (
     "tests/web/test_repairs.py",
     "tests/web/test_keyboard.py",
     "tests/web/test_schemes.py",
+    "tests/iod/test_lung.py",
     "tests/web/test_site_study.py",
 )
 """Files with a test that takes ten seconds or more, the longest first."""

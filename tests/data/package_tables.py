@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from examples.package_file import package_file
+
 import consilience as cs
 from consilience.data.errors import ReadError
 from consilience.data.finding import Grade
-from tests.data.real_tables import _arff, _file
+from tests.data.real_tables import _arff
 
 __all__ = ["TRUE", "Alarm", "Judged", "judged"]
 
@@ -73,7 +75,7 @@ class Judged:
 def judged() -> Iterator[Judged]:
     """Every table, judged."""
     for package, folder in FOLDERS.items():
-        for path in sorted(_file(package, *folder).rglob("*")):
+        for path in sorted(package_file(package, *folder).rglob("*")):
             if path.name.endswith(ENDINGS) and path.name not in PICTURES:
                 yield _judged(package, path)
 

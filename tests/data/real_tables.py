@@ -15,11 +15,11 @@ import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+from examples.package_file import package_file
 
 import consilience as cs
 
@@ -92,13 +92,6 @@ def _without(frame: pl.DataFrame, k: int, lacking: int) -> pl.DataFrame:
     return frame.select([name for i, name in enumerate(frame.columns) if i not in gone])
 
 
-def _file(package: str, *path: str) -> Path:
-    spec = find_spec(package)
-    if spec is None or spec.origin is None:
-        raise FileNotFoundError(f"The table comes with the package {package}; install it (make test does).")
-    return Path(spec.origin).parent.joinpath(*path)
-
-
 def _numbers(frame: pl.DataFrame) -> pl.DataFrame:
     """Whole numbers as integers, other numbers as floats, text as it is."""
     done = []
@@ -132,27 +125,27 @@ def _csv(content: bytes, separator: str = ",", names: list[str] | None = None, q
 
 
 def _whas500() -> pl.DataFrame:
-    return _arff(_file("sksurv", "datasets", "data", "whas500.arff"))
+    return _arff(package_file("sksurv", "datasets", "data", "whas500.arff"))
 
 
 def _flchain() -> pl.DataFrame:
-    return _arff(_file("sksurv", "datasets", "data", "flchain.arff")).rename({"sample.yr": "year", "flc.grp": "group"})
+    return _arff(package_file("sksurv", "datasets", "data", "flchain.arff")).rename({"sample.yr": "year", "flc.grp": "group"})
 
 
 def _actg175() -> pl.DataFrame:
-    return _csv(_file("lifelines", "datasets", "ACTG175.csv").read_bytes())
+    return _csv(package_file("lifelines", "datasets", "ACTG175.csv").read_bytes())
 
 
 def _anes96() -> pl.DataFrame:
-    return _csv(_file("statsmodels", "datasets", "anes96", "anes96.csv").read_bytes(), separator="\t", quote="'")
+    return _csv(package_file("statsmodels", "datasets", "anes96", "anes96.csv").read_bytes(), separator="\t", quote="'")
 
 
 def _fair() -> pl.DataFrame:
-    return _csv(_file("statsmodels", "datasets", "fair", "fair.csv").read_bytes())
+    return _csv(package_file("statsmodels", "datasets", "fair", "fair.csv").read_bytes())
 
 
 def _diabetes() -> pl.DataFrame:
-    folder = _file("sklearn", "datasets", "data")
+    folder = package_file("sklearn", "datasets", "data")
     names = ["age", "sex", "bmi", "bp", "s1", "s2", "s3", "s4", "s5", "s6"]
     table = _csv(gzip.decompress((folder / "diabetes_data_raw.csv.gz").read_bytes()), " ", names)
     return table.with_columns(_csv(gzip.decompress((folder / "diabetes_target.csv.gz").read_bytes()), " ", ["progression"]))
@@ -160,7 +153,7 @@ def _diabetes() -> pl.DataFrame:
 
 def _boston() -> pl.DataFrame:
     names = ["crim", "zn", "indus", "chas", "nox", "rm", "age", "dis", "rad", "tax", "ptratio", "b", "lstat", "medv"]
-    return _csv(_file("mlxtend", "data", "data", "boston_housing.csv").read_bytes(), names=names)
+    return _csv(package_file("mlxtend", "data", "data", "boston_housing.csv").read_bytes(), names=names)
 
 
 def _heart() -> dict[str, pl.DataFrame]:

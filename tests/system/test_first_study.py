@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
+import signal
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -67,6 +70,22 @@ def answered(words: str) -> str:
     return words
 
 
+def shell(script: str, folder: Path, settings: dict[str, str]) -> tuple[int, str]:
+    """Exit code and output of a script, all of whose processes are gone afterwards: of a function in the background, a shell would kill
+    the shell around it, and leave a server behind.
+    """
+    command = ["bash", "-c", script]
+    with subprocess.Popen(
+        command, cwd=folder, env=settings, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    ) as process:
+        try:
+            said, _ = process.communicate(timeout=300)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    return process.returncode, said
+
+
 def test_the_trial_of_the_documentation_in_twelve_commands(tmp_path: Path) -> None:
     typed = lines()
     assert sum("consilience " in words for words in typed) + sum("consilience client" in words for words in typed) // 2 <= 12, (
@@ -81,16 +100,13 @@ def test_the_trial_of_the_documentation_in_twelve_commands(tmp_path: Path) -> No
 set -eu
 consilience() {{ {shlex.join(PROGRAM)} "$@"; }}
 wait_for_server() {{ for _ in $(seq 600); do (: < /dev/tcp/127.0.0.1/{port}) 2> /dev/null && return; sleep 0.1; done; return 1; }}
-trap 'kill $(jobs -p) 2> /dev/null || true' EXIT
 """
     script = head + "\n".join([*map(answered, typed), *audited()]).replace("8443", str(port))
     settings = environment(CONSILIENCE_SERVER_PORT=str(port))
-    done = subprocess.run(
-        ["bash", "-c", script], cwd=tmp_path, env=settings, capture_output=True, text=True, check=False, timeout=300, start_new_session=True
-    )
-    assert done.returncode == 0, done.stderr + done.stdout + "".join(log.read_text() for log in tmp_path.glob("*.log"))
+    code, said = shell(script, tmp_path, settings)
+    assert code == 0, said + "".join(log.read_text() for log in tmp_path.glob("*.log"))
     assert json.loads((tmp_path / "result" / "result.json").read_text())["study"]["sites"] == sorted(SITES)
-    assert "waiting" in done.stdout
+    assert "waiting" in said
     assert (tmp_path / "study.zip").stat().st_size > 1000
     assert all((tmp_path / f"{site}.jsonl").stat().st_size for site in SITES)
     assert (tmp_path / "muenster.txt").stat().st_mode & 0o077 == 0

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.graph import MAG, Oracle
+from consilience.graph import MAG, PAG, Mark, Oracle
 from consilience.iod import Knowledge, Summary
 from consilience.iod.clock import Clock, TimeIsUp
 from consilience.iod.exact.outline import TRIES
@@ -165,9 +165,17 @@ def test_time_may_be_up_at_any_moment(options: dict[str, Any], monkeypatch: pyte
         if found.complete:
             assert found.pags == full.pags
         elif "resolve" not in options:
-            assert set(found.pags) <= set(full.pags)
+            # where there was no time for marks that follow from knowledge, the first graph is listed without them, and no other
+            others = [pag for pag in found.pags if pag not in full.pags]
+            assert not others or (len(found.pags) == 1 and any(says_less(others[0], pag) for pag in full.pags))
         if full.pags and "resolve" not in options:
             check_statuses(found.summary, full.summary, unknown=not found.complete)
+
+
+def says_less(one: PAG, other: PAG) -> bool:
+    """The same edges, with circles in place of some marks."""
+    edges = ((one.marks == Mark.NONE) == (other.marks == Mark.NONE)).all()
+    return bool(edges and ((one.marks == other.marks) | (one.marks == Mark.CIRCLE)).all())
 
 
 class Stop(Exception):

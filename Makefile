@@ -14,7 +14,7 @@ export OMP_NUM_THREADS ?= 1
 # Tests start many processes that load the same modules: these are compiled once, also where the environment says otherwise (images of Python do).
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo docs notebooks quick test lint browser postgres bench service-bench endurance calibration reproduction scale wheelhouse release clean
+.PHONY: demo docs notebooks quick test lint browser postgres nginx bench service-bench endurance calibration reproduction scale wheelhouse release clean
 
 demo: $(VENV)/.installed        ## set up and run the main job on embedded defaults; its report is in build/demo
 	$(BIN)/consilience demo --out build/demo
@@ -22,7 +22,7 @@ demo: $(VENV)/.installed        ## set up and run the main job on embedded defau
 quick: lint                     ## lint, types, and the tests that are not slow; what took a second all the same is listed and wants the mark
 	$(BIN)/pytest -n 2 --dist worksteal -q -m "not slow" --durations=10 --durations-min=1 src tests README.md
 
-test: lint browser postgres     ## set up, lint, type-check, run all tests, measure coverage
+test: lint browser postgres nginx  ## set up, lint, type-check, run all tests, measure coverage
 	$(BIN)/pytest -n 3 --dist worksteal --cov
 
 lint: $(VENV)/.dev
@@ -41,6 +41,11 @@ postgres:                       ## a database server for the tests that ask one,
 	       && sed -i 's/^#\?create_main_cluster.*/create_main_cluster = false/' /etc/postgresql-common/createcluster.conf \
 	       && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends postgresql >/dev/null; } \
 	  || echo "No PostgreSQL found, and it could not be installed (Debian's package postgresql): tests of databases will say so."
+
+nginx:                          ## a reverse proxy for the test of one: unpacked into build, neither installed nor started; without it the test says so
+	@which nginx | grep -q . || test -x build/nginx/usr/sbin/nginx \
+	  || { mkdir -p build/nginx && cd build/nginx && { apt-get download -qq nginx || { apt-get update -qq && apt-get download -qq nginx; }; } && dpkg -x nginx_*.deb . ; } >/dev/null 2>&1 \
+	  || echo "No nginx found, and it could not be unpacked (Debian's package nginx): the test of a reverse proxy will say so."
 
 bench: $(VENV)/.peers           ## speed against python-fedci and statsmodels, in one run
 	$(BIN)/python benchmarks/ci_speed.py

@@ -6,9 +6,12 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import pytest
+
+from tests.dealing import dealt
 
 if TYPE_CHECKING:
     from tests.system.processes import Server
@@ -44,13 +47,20 @@ def pytest_configure() -> None:
 @pytest.hookimpl(trylast=True)  # after tests are ordered by the fixtures they share
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Files with long tests come first, then those with any that is slow: whoever of several processes is done takes over what the others
-    have at the end of their lists, and what is left for the last minute should be short. Files stay whole, and all processes agree.
+    have at the end of their lists, and what is left for the last minute should be short. Files stay whole as far as that goes, and all
+    processes agree.
     """
     root = config.rootpath
     names = {item.path: item.path.relative_to(root).as_posix() if item.path.is_relative_to(root) else "" for item in items}
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     place = {name: k for k, name in enumerate(LONGEST)}
     items.sort(key=lambda item: (place.get(names[item.path], len(LONGEST)), item.path not in slow))
+    items[:] = dealt([list(found) for _, found in groupby(items, lambda item: item.path)], _processes(config))
+
+
+def _processes(config: pytest.Config) -> int:
+    """How many processes of xdist run these tests; one without it."""
+    return int(getattr(config, "workerinput", {}).get("workercount", 1))
 
 
 @pytest.hookimpl(wrapper=True)

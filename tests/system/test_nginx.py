@@ -1,4 +1,4 @@
-"""The reverse proxy of the page on operations, as it stands there: a study through nginx, where there is one."""
+"""The reverse proxy of the page on operations, as it stands there: a study through nginx."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from consilience.service.config import load_server
 from consilience.service.server.metrics import HELP
 from consilience.service.tls import client_context, self_signed
 from tests.code_blocks import ROOT, blocks
+from tests.programs import missing
 from tests.system.processes import Agent, declaration, enrol, free_port, until
 from tests.system.test_equality import frames_of
 from tests.system.test_relay import Behind
@@ -35,6 +36,15 @@ http {
     uwsgi_temp_path uwsgi;
     scgi_temp_path scgi;
 """
+
+
+UNPACKED = ROOT / "build" / "nginx" / "usr" / "sbin" / "nginx"
+"""Where ``make nginx`` puts it on a machine that has none: nothing is installed, and nothing started."""
+
+
+def nginx() -> str:
+    found = shutil.which("nginx") or (str(UNPACKED) if UNPACKED.exists() else None)
+    return found or missing("a study through a reverse proxy needs nginx; `make nginx` unpacks it where Debian's packages can be had")
 
 
 def of_page(language: str) -> str:
@@ -58,9 +68,8 @@ def test_the_page_has_every_number_that_is_counted() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("nginx") is None, reason="there is no nginx here (Debian's package nginx)")
 def test_a_study_through_nginx(folder: Path, agents: list[Agent]) -> None:
-    port = free_port()
+    program, port = nginx(), free_port()
     certificate, key = self_signed(["127.0.0.1"])
     (folder / "proxy.crt").write_text(certificate)
     (folder / "proxy.key").write_text(key)
@@ -70,7 +79,7 @@ def test_a_study_through_nginx(folder: Path, agents: list[Agent]) -> None:
     words = words.replace("/etc/ssl/study.example", str(folder / "proxy"))
     (folder / "nginx.conf").write_text(f"{AROUND}{words}}}\n")
     with (folder / "nginx.log").open("wb") as log:
-        proxy = subprocess.Popen(["nginx", "-p", str(folder), "-c", "nginx.conf"], stderr=log)
+        proxy = subprocess.Popen([program, "-p", str(folder), "-c", "nginx.conf"], stderr=log)
     try:
         server.start()
         with httpx.Client(base_url=f"https://127.0.0.1:{port}", verify=client_context(certificate), trust_env=False) as seen:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
-import pytest
+
+from tests.programs import missing
 
 __all__ = ["PASSWORD", "Postgres", "running"]
 
@@ -51,10 +52,7 @@ def programs() -> Path:
     for folder in [*debian, *([Path(on_path).resolve().parent] if on_path else [])]:
         if all((folder / program).exists() for program in ("initdb", "pg_ctl", "psql")):
             return folder
-    reason = "databases are asked in a PostgreSQL server, and none is installed (Debian's package postgresql)"
-    if os.environ.get("CI"):
-        pytest.fail(reason)
-    pytest.skip(reason)
+    return missing("databases are asked in a PostgreSQL server, and none is installed (Debian's package postgresql)")
 
 
 def _as_nobody_special() -> list[str]:

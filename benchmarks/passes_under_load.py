@@ -26,7 +26,13 @@ PARTS = ("tests/service", "tests/system")
 @contextmanager
 def busy_cores() -> Iterator[int]:
     """A loop that never waits on every core that this process may use; ended with the block."""
-    loop = "import os, sys; os.sched_setaffinity(0, {int(sys.argv[1])})\nwhile True: pass"
+    # they look for whoever started them now and then: where that was killed, they do not stay
+    loop = """import os, sys
+os.sched_setaffinity(0, {int(sys.argv[1])})
+parent = os.getppid()
+while os.getppid() == parent:
+    for _ in range(10**6): pass
+"""
     loops = [subprocess.Popen([sys.executable, "-c", loop, str(core)]) for core in sorted(os.sched_getaffinity(0))]
     try:
         yield len(loops)

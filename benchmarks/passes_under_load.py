@@ -46,7 +46,9 @@ while os.getppid() == parent:
 def one_pass(parts: list[str], workers: int) -> tuple[bool, str, list[str]]:
     """Whether every test passed, pytest's closing line, and the lines that name what did not."""
     command = [sys.executable, "-m", "pytest", "-q", "-n", str(workers), "--dist", "worksteal", "-p", "no:cacheprovider", *parts]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    # as make test has it: hundreds of processes load the same modules, which are compiled once
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     lines = done.stdout.splitlines()
     closing = next((line.strip("= ") for line in reversed(lines) if re.search(r"\d+ (passed|failed|error)", line)), "no test ran")
     named = [line for line in lines if line.startswith(("FAILED", "ERROR", "[gw")) or "Timeout" in line]

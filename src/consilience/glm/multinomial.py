@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from consilience.glm.crowd import Crowd, Weights, step_weights
 from consilience.glm.kernel import Evaluation, Floats, Kernel, RowTerms
+from consilience.glm.products import gram, product
 
 __all__ = ["Multinomial"]
 
@@ -100,8 +101,8 @@ class Multinomial(Kernel):
         np.multiply(sloped[:, None, :], X, out=spread[:slopes].reshape(len(sloped), *X.shape))
         np.take(probability, self.free, axis=0, out=spread[slopes:], mode="clip")
         weighted = spread if self.w is None else spread * self.w
-        sums = np.dot(weighted, self.X1.T)
-        inner = np.dot(weighted, spread.T)
+        sums = product(weighted, self.X1)
+        inner = gram(spread) if self.w is None else product(weighted, spread)
         np.negative(inner, out=inner)
         here, there, source = self.added
         inner[here, there] += sums[source]

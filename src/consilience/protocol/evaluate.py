@@ -295,7 +295,7 @@ class _Bench:
 
         def design(block: Table) -> Design:
             made = build(block, spec, model.keep, coding, means)
-            return replace(made, response=recoded(block, model, made.response)) if model.levels else made
+            return Design(made.columns, recoded(block, model, made.response), made.weights) if model.levels else made
 
         sets = None
         if self.crowds.fewest > 1 and not counts_rows(self.table, spec):

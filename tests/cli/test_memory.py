@@ -22,11 +22,13 @@ def test_memory_is_an_option_and_results_do_not_hang_on_it(tmp_path: Path, monke
         frame.write_parquet(tmp_path / f"{name}.parquet", row_group_size=50)
     asked = ["test", "A", "B", *(str(tmp_path / f"{name}.parquet") for name in frames), "--json"]
     runner = CliRunner()
-    whole = runner.invoke(app, [*asked, "--no-diagnostics"])
+    whole = runner.invoke(app, asked)
     assert whole.exit_code == 0, whole.output
-    found = runner.invoke(app, [*asked, "--no-diagnostics", "--memory", "200 kB"])
+    found = runner.invoke(app, [*asked, "--memory", "200 kB"])
     assert found.exit_code == 0, found.output
-    assert json.loads(found.stdout)["p_value"] == pytest.approx(json.loads(whole.stdout)["p_value"], rel=1e-9)
-    refused = runner.invoke(app, [*asked, "--memory", "200 kB"])
+    one, other = json.loads(found.stdout), json.loads(whole.stdout)
+    assert one["p_value"] == pytest.approx(other["p_value"], rel=1e-9)
+    assert one["diagnostics"]["curvature_p"] == pytest.approx(other["diagnostics"]["curvature_p"], rel=1e-9)
+    refused = runner.invoke(app, [*asked, "--memory", "200 kB", "--method", "residual"])
     assert refused.exit_code != 0
-    assert "diagnostics" in str(refused.exception) + refused.output
+    assert "method='residual'" in str(refused.exception) + refused.output

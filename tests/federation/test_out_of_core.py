@@ -89,7 +89,7 @@ def assert_same(found: pl.DataFrame, whole: pl.DataFrame) -> None:
 def test_results_are_those_of_the_table_in_memory(tmp_path: Path, options: dict[str, Any], gaps: bool) -> None:
     paths = [written(tmp_path, site, gaps=gaps) for site in range(2)]
     tables = [
-        Server([client_of(path, path.stem, streamed=streamed) for path in paths], diagnostics=False, **options).test_all(max_given=1)
+        Server([client_of(path, path.stem, streamed=streamed) for path in paths], **options).test_all(max_given=1)
         for streamed in (False, True)
     ]
     assert_same(tables[1], tables[0])
@@ -98,7 +98,7 @@ def test_results_are_those_of_the_table_in_memory(tmp_path: Path, options: dict[
 def test_a_streamed_site_and_one_in_memory_work_together(tmp_path: Path) -> None:
     paths = [written(tmp_path, site) for site in range(2)]
     found = [
-        Server([client_of(paths[0], "one", streamed=streamed), client_of(paths[1], "two", streamed=False)], diagnostics=False)
+        Server([client_of(paths[0], "one", streamed=streamed), client_of(paths[1], "two", streamed=False)])
         .test("a", "g", given=["e"])
         .p_value
         for streamed in (False, True)
@@ -128,7 +128,7 @@ def test_the_digest_is_of_the_rows_in_any_order_and_of_nothing_else(tmp_path: Pa
     for number, table in enumerate((frame, frame.sample(fraction=1.0, shuffle=True, seed=1), changed, swapped)):
         table.write_parquet(tmp_path / f"{number}.parquet", row_group_size=70)
         client = client_of(tmp_path / f"{number}.parquet")
-        digests.append(client.shielded(Server([client], min_contributors=1, diagnostics=False).schema, Terms(min_cell=5)).digest())
+        digests.append(client.shielded(Server([client], min_contributors=1).schema, Terms(min_cell=5)).digest())
     assert digests[0] == digests[1]
     assert len(set(digests)) == 3
 
@@ -156,7 +156,7 @@ def test_a_database_is_read_in_batches(tmp_path: Path) -> None:
     with pytest.raises(ReadError, match="must be said"):
         client_of(tmp_path / "registry.duckdb")
     tables = [
-        Server([client_of(tmp_path / "registry.duckdb", streamed=s, **which)], min_contributors=1, diagnostics=False).test_all(max_given=0)
+        Server([client_of(tmp_path / "registry.duckdb", streamed=s, **which)], min_contributors=1).test_all(max_given=0)
         for s, which in (
             (False, {"table": "patients"}),
             (True, {"table": "patients"}),
@@ -173,19 +173,18 @@ def test_a_database_is_read_in_batches(tmp_path: Path) -> None:
         ({"method": "residual"}, "method='residual'"),
         ({"method": "auto"}, "method='auto'"),
         ({"site_effects": "random"}, "site_effects='random'"),
-        ({"diagnostics": True}, "diagnostics"),
     ],
 )
 def test_what_needs_all_rows_is_refused_before_the_study_begins(tmp_path: Path, options: dict[str, Any], named: str) -> None:
     client = client_of(written(tmp_path, 0))
     with pytest.raises(OutOfMemoryError, match=named):
-        Server([client], min_contributors=1, **{"diagnostics": False, **options})
+        Server([client], min_contributors=1, **options)
 
 
 def test_other_ways_to_all_rows_are_refused(tmp_path: Path) -> None:
     path = written(tmp_path, 0)
     client = client_of(path)
-    server = Server([client], min_contributors=1, diagnostics=False)
+    server = Server([client], min_contributors=1)
     with pytest.raises(OutOfMemoryError, match="whole columns at once"):
         server.effect("a", "b")
     assert server.test("a", "b").converged  # and goes on
@@ -209,7 +208,7 @@ def test_memory_that_is_not_enough_for_a_block_is_an_error(tmp_path: Path) -> No
 def test_a_table_that_changes_while_it_is_read_is_noticed(tmp_path: Path) -> None:
     path = written(tmp_path, 0)
     for changed in (frame_of(0, gaps=True).head(N - 1), frame_of(1, gaps=True)):
-        server = Server([client_of(path)], min_contributors=1, min_cell=5, diagnostics=False)
+        server = Server([client_of(path)], min_contributors=1, min_cell=5)
         changed.write_parquet(path)
         with pytest.raises(ReadError, match=r"has changed|cannot be read any more"):
             server.test("a", "b", given=["e"])

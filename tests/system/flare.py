@@ -58,7 +58,7 @@ class Federation:
             capture_output=True,
             text=True,
             check=False,
-            timeout=280,
+            timeout=450,
             start_new_session=True,
         )
         assert done.returncode == 0, done.stderr + done.stdout

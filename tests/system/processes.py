@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import secrets
 import shutil
 import socket
 import sqlite3
@@ -13,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
@@ -77,9 +78,14 @@ def begin(words: list[str], log: IO[bytes], *, loading: bool = False, **more: st
 
 
 def free_port() -> int:
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return int(s.getsockname()[1])
+    """A port that nobody listens on, and that the system gives to nobody either: a program may take a minute until it listens, and ports
+    from 32768 on go to whoever connects somewhere meanwhile.
+    """
+    while True:
+        port = secrets.randbelow(12_000) + 20_000
+        with socket.socket() as s, suppress(OSError):
+            s.bind(("127.0.0.1", port))
+            return port
 
 
 def until(true: Callable[[], Any], seconds: float = 60.0, pause: float = 0.02) -> Any:

@@ -20,7 +20,7 @@ from consilience.sheets import frame_csv
 from tests.system.flare import PAGE, SITES, Federation, federated
 from tests.system.processes import until
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 
 @pytest.fixture(scope="module")

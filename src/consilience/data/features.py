@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,18 @@ from consilience.data.clumps import effective_rows
 from consilience.data.design import Floats, centre
 from consilience.data.schema import Schema
 
-__all__ = ["MOST_FEATURES", "MOST_SCALE", "Levels", "feature_plan", "parted", "widen"]
+__all__ = [
+    "MOST_FEATURES",
+    "MOST_SCALE",
+    "FeatureSums",
+    "Levels",
+    "bounded_columns",
+    "feature_plan",
+    "multiply",
+    "parted",
+    "told_features",
+    "widen",
+]
 
 Codes = NDArray[np.intp]
 MOST_FEATURES = 8
@@ -74,6 +85,19 @@ def widen(
     p = columns.shape[1]
     made = np.empty((len(columns), p + len(plan)), order="F")
     made[:, :p] = columns
+    bounded = bounded_columns(columns, plan, scales)
+    multiply(bounded, plan, made[:, p:])
+    centre(made[:, p:], weights)
+    if least > 1:
+        levels = levels or Levels.of(columns, scales, weights, least)
+        for k, told in enumerate(told_features(plan, p, levels, least, _OfRows(made[:, p:], bounded, plan, levels, weights, least))):
+            if not told:
+                made[:, p + k] = 0.0
+    return made
+
+
+def bounded_columns(columns: Floats, plan: Sequence[tuple[int, ...]], scales: Sequence[int | None]) -> dict[int, Floats]:
+    """What is multiplied for the features of a plan: numbers within ±2, and columns of levels as they are."""
     bounded: dict[int, Floats] = {}
     for j in {j for product in plan for j in product}:
         scale = scales[j]
@@ -82,20 +106,15 @@ def widen(
             continue
         half = np.ldexp(columns[:, j], -scale - 1)
         bounded[j] = 2.0 * half / np.sqrt(1.0 + half * half)
-    for k, product in enumerate(plan, start=p):
-        np.multiply(bounded[product[0]], bounded[product[1]], out=made[:, k])
+    return bounded
+
+
+def multiply(bounded: Mapping[int, Floats], plan: Sequence[tuple[int, ...]], out: Floats) -> None:
+    """The features of a plan, into the columns of ``out``; not centred."""
+    for k, product in enumerate(plan):
+        np.multiply(bounded[product[0]], bounded[product[1]], out=out[:, k])
         for j in product[2:]:
-            made[:, k] *= bounded[j]
-    centre(made[:, p:], weights)
-    if least > 1:
-        levels = levels or Levels.of(columns, scales, weights, least)
-        left = levels.n // least - 1 - p
-        for k, few in enumerate(_few(made[:, p:], bounded, plan, levels, weights, least), start=p):
-            if few or left <= 0:
-                made[:, k] = 0.0
-            else:
-                left -= 1
-    return made
+            out[:, k] *= bounded[j]
 
 
 class Levels(NamedTuple):
@@ -150,9 +169,29 @@ def parted(one: Codes, other: Codes, sizes: tuple[int, int], weights: Floats | N
     return np.asarray(((cells > 0) & (cells < least)).any(axis=0))
 
 
-def _few(
-    features: Floats, bounded: dict[int, Floats], plan: Sequence[tuple[int, ...]], levels: Levels, weights: Floats | None, least: float
-) -> Iterator[bool]:
+class FeatureSums(Protocol):
+    """What is asked of the features of a plan to say which of them are about too few rows."""
+
+    def square(self, k: int) -> float:
+        """The sum of squares of a centred feature."""
+
+    def within(self, number: int, level: int) -> float:
+        """The sum of squares of a number, within ±2, over the rows with a level."""
+
+    def is_about_few(self, k: int) -> bool:
+        """True if a product of numbers is about fewer rows besides its median, or a number within a level besides zero."""
+
+
+def told_features(plan: Sequence[tuple[int, ...]], p: int, levels: Levels, least: float, sums: FeatureSums) -> list[bool]:
+    """Which of the features of ``p`` columns are told: those about enough rows, and no more than there are rows for."""
+    left, found = levels.n // least - 1 - p, list[bool]()
+    for few in _few(plan, levels, least, sums):
+        found.append(not few and left > 0)
+        left -= found[-1]
+    return found
+
+
+def _few(plan: Sequence[tuple[int, ...]], levels: Levels, least: float, sums: FeatureSums) -> Iterator[bool]:
     """Which of the centred features are about too few rows.
 
     Two levels must not part few rows from the others. Within a level a number needs twice as many rows, as a line has two ends, and the
@@ -162,22 +201,49 @@ def _few(
     Bounds that cost next to nothing come first. Numbers lie within ±2, so that m of them multiplied are within ±2^m, and 2·2^m from any of
     their values. By Σb² ≤ M Σ|b| what is at most M is about Σ|b|/M rows or more, so Σb²/M² or more; and Σb² is least about the mean.
     """
-    squares = np.einsum("ij,ij->i", features.T, features.T if weights is None else features.T * weights).tolist()
-    within = dict[int, dict[int, float]]()
-    for square, (first, *others) in zip(squares, plan, strict=True):
+    for k, (first, *others) in enumerate(plan):
         last = others[-1]
         if first in levels.rows:
             yield last in levels.rare[first]
         elif last not in levels.rows:
-            plain = square >= 4.0 ** (2 + len(others)) * least
-            yield not plain and _about_few(np.prod([bounded[j] for j in (first, *others)], axis=0), weights, least, median=True)
+            yield sums.square(k) < 4.0 ** (2 + len(others)) * least and sums.is_about_few(k)
         elif levels.rare[last] or 0 < levels.rows[last] < 2 * least:
             yield True
         else:
-            number = bounded[first]
-            if first not in within:
-                within[first] = levels.within(number * number if weights is None else number * number * weights)
-            yield within[first][last] < 4.0 * least and _about_few(number, levels.here(last, weights), least, median=False)
+            yield sums.within(first, last) < 4.0 * least and sums.is_about_few(k)
+
+
+class _OfRows:
+    """:class:`FeatureSums` of rows that are all at hand."""
+
+    def __init__(
+        self,
+        features: Floats,
+        bounded: dict[int, Floats],
+        plan: Sequence[tuple[int, ...]],
+        levels: Levels,
+        weights: Floats | None,
+        least: float,
+    ) -> None:
+        self.bounded, self.plan, self.levels, self.weights, self.least = bounded, plan, levels, weights, least
+        self.squares = np.einsum("ij,ij->i", features.T, features.T if weights is None else features.T * weights).tolist()
+        self._within = dict[int, dict[int, float]]()
+
+    def square(self, k: int) -> float:
+        found: float = self.squares[k]
+        return found
+
+    def within(self, number: int, level: int) -> float:
+        if number not in self._within:
+            squares = self.bounded[number] * self.bounded[number]
+            self._within[number] = self.levels.within(squares if self.weights is None else squares * self.weights)
+        return self._within[number][level]
+
+    def is_about_few(self, k: int) -> bool:
+        first, *others = self.plan[k]
+        if others[-1] in self.levels.rows:
+            return _about_few(self.bounded[first], self.levels.here(others[-1], self.weights), self.least, median=False)
+        return _about_few(np.prod([self.bounded[j] for j in (first, *others)], axis=0), self.weights, self.least, median=True)
 
 
 def _about_few(column: Floats, weights: Floats | None, least: float, *, median: bool) -> bool:

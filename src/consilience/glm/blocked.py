@@ -155,11 +155,16 @@ class _Part(NamedTuple):
     told: dict[Hashable, Any]
 
 
+def _bare(terms: RowTerms) -> RowTerms:
+    """Terms without what they hold of every row: parts wait for the others, of hundreds of models at a time."""
+    return RowTerms(terms.loglik, (), terms.barrier, terms.slack, terms.feasible, terms.squares)
+
+
 class _Terms:
     """The terms of a model at a point, as blocks are added."""
 
-    def __init__(self, kernel: Blocked, shared: Floats, intercepts: Floats) -> None:
-        self.kernel, self.shared, self.intercepts = kernel, shared, intercepts
+    def __init__(self, kernel: Blocked, shared: Floats, intercepts: Floats, *, whole: bool = True) -> None:
+        self.kernel, self.shared, self.intercepts, self.all = kernel, shared, intercepts, whole
         size = kernel.n_shared + kernel.n_intercepts
         self.terms = RowTerms(0.0)
         self.whole = Evaluation(np.zeros(size), np.zeros((size, size)))
@@ -173,11 +178,18 @@ class _Terms:
         terms = made.rows(made.linear(self.shared), self.shared, self.intercepts)
         if not terms.feasible:
             return _Part(terms, self.whole, {})
+        if not self.all:
+            return _Part(_bare(terms), self._of_intercepts(made, terms), {})
         sets = self.kernel.sets
         told = {} if sets is None else self.tally.of_block(made, terms, partial(sets, block))
-        # without what they hold of every row: parts wait for the others, of hundreds of models at a time
-        bare = RowTerms(terms.loglik, (), terms.barrier, terms.slack, terms.feasible, terms.squares)
-        return _Part(bare, made.full(terms), told)
+        return _Part(_bare(terms), made.full(terms), told)
+
+    def _of_intercepts(self, made: Kernel, terms: RowTerms) -> Evaluation:
+        """Score and information of the intercepts alone, in their places."""
+        part = Evaluation(np.zeros_like(self.whole.score), np.zeros_like(self.whole.info))
+        own = slice(self.kernel.n_shared, None)
+        part.score[own], part.info[own, own] = made.intercept_terms(terms)
+        return part
 
     def add(self, part: _Part | None) -> None:
         """The next block."""
@@ -226,9 +238,9 @@ class _Reach:
 def _look(table: Table, asks: Sequence[Ask]) -> list[Any]:
     """What is asked for, in one pass over the rows."""
     sums: list[Any] = []
-    for kernel, shared, intercepts in asks:
+    for kernel, shared, intercepts, whole in asks:
         assert isinstance(kernel, Blocked)
-        sums.append(_Reach(kernel, shared) if intercepts is None else _Terms(kernel, shared, intercepts))
+        sums.append(_Reach(kernel, shared) if intercepts is None else _Terms(kernel, shared, intercepts, whole=whole))
     names = {name for one in sums for name in one.kernel.names}
 
     def look(block: Table) -> list[Any]:

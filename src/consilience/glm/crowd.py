@@ -262,11 +262,13 @@ class Crowds:
     def levels(self, model: ModelSpec, names: Sequence[tuple[str, int]]) -> Levels | None:
         """The levels among the columns ``names`` of a design; None where no rule is asked for.
 
-        Of rows and not of distinct ones: where these are counted there are no numbers, and which rows have a level is not asked for.
+        Of rows and not of distinct ones: where these are counted there are no numbers, and which rows have a level is not asked for. Of a
+        table that has only distinct rows at hand there are counts, and no codes.
         """
         if self.fewest <= 1:
             return None
-        codes, rows = self.table.codes, self.table.complete(model.sample)
+        codes, (table, often) = self.table.codes, self.table.distinct()
+        rows = table.complete(model.sample)
         key = (rows.key, tuple(name if name[0] in codes else None for name in names))
         if key not in self._levels:
             places = {j: name for j, name in enumerate(names) if name[0] in codes}
@@ -276,22 +278,33 @@ class Crowds:
                     rare[i].add(j)
                     rare[j].add(i)
             own = {name: self._codes(rows, name) for name in dict.fromkeys(name for name, _ in places.values())}
-            counts = {j: float(np.count_nonzero(own[name] == level)) for j, (name, level) in places.items()}
+            times = self._times(rows)
+            counts = {
+                j: float(np.dot(own[name] == level, times) if times is not None else np.count_nonzero(own[name] == level))
+                for j, (name, level) in places.items()
+            }
             of = [(found, [(j, level) for j, (name, level) in places.items() if name == each]) for each, found in own.items()]
-            self._levels[key] = Levels(rows.n, counts, rare, of)
+            self._levels[key] = Levels(self.table.complete(model.sample).n, counts, rare, of if often is None else [])
         return self._levels[key]
 
     def _codes(self, rows: Rows, name: str) -> NDArray[np.intp]:
         if (rows.key, name) not in self._own:
-            own = self.table.codes[name]
+            own = self.table.distinct()[0].codes[name]
             self._own[rows.key, name] = (own if rows.index is None else own[rows.index]).astype(np.intp)
         return self._own[rows.key, name]
+
+    def _times(self, rows: Rows) -> Floats | None:
+        """How often each of some distinct rows occurs; None where they are all rows."""
+        often = self.table.distinct()[1]
+        if often is None:
+            return None
+        return (often if rows.index is None else often[rows.index]).astype(np.float64)
 
     def _parted(self, rows: Rows, one: str, other: str) -> NDArray[np.bool_]:
         key = (rows.key, one, other)
         if key not in self._pairs:
             sizes = len(self.table.schema[one].levels), len(self.table.schema[other].levels)
-            self._pairs[key] = parted(self._codes(rows, one), self._codes(rows, other), sizes, None, self.fewest)
+            self._pairs[key] = parted(self._codes(rows, one), self._codes(rows, other), sizes, self._times(rows), self.fewest)
         return self._pairs[key]
 
 

@@ -15,8 +15,10 @@ and ``information`` in that line are those of sites that take part there. Every 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,20 +26,27 @@ from numpy.typing import NDArray
 from consilience.data.design import Design
 from consilience.glm.crowd import Crowd
 from consilience.glm.kernel import Floats, Kernel
-from consilience.glm.layout import SILENCE, Family, Shape, SiteEffects, is_silent, upper
+from consilience.glm.layout import SILENCE, Family, Shape, SiteEffects, Total, is_silent, upper
 from consilience.glm.poisson import Poisson
-from consilience.glm.site_effects import WarmStart, answer, make_kernel
+from consilience.glm.site_effects import Ask, Steps, WarmStart, at_once, make_kernel, steps
 
 __all__ = [
     "MOMENTS",
     "Misfit",
     "Widened",
+    "answer_of_counts",
+    "answer_of_numbers",
+    "barrier_of",
+    "count_steps",
     "in_range",
     "misfit_of_counts",
     "misfit_of_levels",
     "misfit_of_numbers",
     "misfit_size",
+    "misfit_steps",
     "pseudo_inverse",
+    "sums_of_counts",
+    "sums_of_numbers",
 ]
 
 MOMENTS = 6
@@ -213,17 +222,36 @@ def in_range(vector: Floats) -> Floats:
 
 def misfit_of_numbers(columns: Floats, response: Floats, slopes: Floats, widened: Widened, unit: float = 1.0) -> Floats:
     """A site's answer for a Gaussian response: residuals at the common slopes, about their mean at the site, in a common unit."""
-    n = len(response)
+    residuals = response - np.dot(columns, widened.place(slopes))
+    if len(residuals):
+        residuals -= residuals.mean()
+    residuals /= unit
+    return answer_of_numbers(sums_of_numbers(columns, residuals), widened)
+
+
+def sums_of_numbers(columns: Floats, residuals: Floats) -> list[Any]:
+    """What is summed over rows with such residuals, in a unit in which fourth powers of them fit a sum; parts of the rows may be added."""
+    squares = residuals * residuals
+    return [
+        len(residuals),
+        float(squares.sum()),
+        float(np.dot(squares, squares)),
+        np.dot(residuals, columns),
+        np.dot(columns.T, columns),
+        np.dot(squares, columns),
+    ]
+
+
+def answer_of_numbers(sums: Sequence[Any], widened: Widened) -> Floats:
+    """The answer made of :func:`sums_of_numbers`."""
+    n, squares, fourth, score, info, lean = sums
     if n < 2:
         return np.zeros(misfit_size(widened, squares=True, robust=False))
-    residuals = response - columns @ widened.place(slopes)
-    residuals -= residuals.mean()
-    residuals /= unit  # fourth powers of residuals in the variable's own unit might not fit a sum
     # the site's intercept takes up a row: residuals of a small site are shorter, and that is no sign of a smaller variance
-    squares = residuals * residuals * (n / (n - 1.0))
-    total, moments = float(squares.sum()), np.zeros(MOMENTS)
-    moments[:] = n, float(residuals @ residuals), total, float(squares @ squares), total * total / n, 1.0
-    return _answer(widened, residuals @ columns, columns.T @ columns, n, (moments, squares @ columns))
+    longer = n / (n - 1.0)
+    total, moments = squares * longer, np.zeros(MOMENTS)
+    moments[:] = n, squares, total, fourth * longer * longer, total * total / n, 1.0
+    return _answer(widened, score, info, n, (moments, lean * longer))
 
 
 def misfit_of_levels(
@@ -233,26 +261,42 @@ def misfit_of_levels(
 
     With a ``crowd`` it is silent where it would be about too few rows.
     """
+    kernel = make_kernel(design, widened.wide, SiteEffects.PROFILED, barrier_of(widened), crowd)
+    rows = float(len(design.response) if design.weights is None else design.weights.sum())
+    return at_once(misfit_steps(kernel, shared, widened, rows, intercepts))
+
+
+def barrier_of(widened: Widened) -> float:
+    """The barrier of a model's kernel."""
+    return BARRIER if widened.shape.family is Family.GENERALIZED else 0.0
+
+
+def misfit_steps(kernel: Kernel | None, shared: Floats, widened: Widened, rows: float, intercepts: Floats | None = None) -> Steps[Floats]:
+    """A site's answer for a discrete response with so many rows, without a look at them: what is to be found of them is asked for."""
     size = misfit_size(widened, squares=False, robust=False)
-    barrier = BARRIER if widened.shape.family is Family.GENERALIZED else 0.0
-    kernel = make_kernel(design, widened.wide, SiteEffects.PROFILED, barrier, crowd)
     if kernel is None:
         return np.zeros(size)
-    point = widened.place(shared)
-    total, end = answer(kernel, widened.wide, SiteEffects.PROFILED, point, 0, 1, _polished(kernel, point, intercepts))
+    wide, point = widened.wide, widened.place(shared)
+    warm = yield from _polished(kernel, point, intercepts)
+    total, end = yield from steps(kernel, wide, SiteEffects.PROFILED, point, 0, 1, warm)
     if intercepts is None and end is not None:  # a search ends a little before its end, and the information with it
-        total, _ = answer(kernel, widened.wide, SiteEffects.PROFILED, point, 0, 1, _polished(kernel, point, end.intercepts))
+        warm = yield from _polished(kernel, point, end.intercepts)
+        total, _ = yield from steps(kernel, wide, SiteEffects.PROFILED, point, 0, 1, warm)
     if total.infeasible or total.withheld:
-        return np.concatenate([np.ones(1), np.full(size - 1, SILENCE if total.withheld else 0.0)])
-    rows = float(len(design.response) if design.weights is None else design.weights.sum())
+        return _nothing(size, total)
     return _answer(widened, total.score, total.info, rows, say=_enough(rows, widened))
 
 
-def _polished(kernel: Kernel, point: Floats, intercepts: Floats | None) -> WarmStart | None:
+def _nothing(size: int, total: Total) -> Floats:
+    """The answer of a site at whose point nothing is, or may be, told."""
+    return np.concatenate([np.ones(1), np.full(size - 1, SILENCE if total.withheld else 0.0)])
+
+
+def _polished(kernel: Kernel, point: Floats, intercepts: Floats | None) -> Steps[WarmStart | None]:
     """A step from where the intercepts are expected: what is left is of second order, and the information as good as exact."""
     if intercepts is None or len(intercepts) != kernel.n_intercepts:
         return None
-    terms = kernel.rows(kernel.linear(point), point, intercepts)
+    terms = yield Ask(kernel, point, intercepts, whole=False)
     if terms.feasible:
         gradient, info = kernel.intercept_terms(terms)
         with contextlib.suppress(np.linalg.LinAlgError):
@@ -266,27 +310,53 @@ def _enough(rows: float, widened: Widened) -> bool:
 
 def misfit_of_counts(design: Design, shared: Floats, widened: Widened, dispersion: float, crowd: Crowd | None = None) -> Floats:
     """A site's answer for a count, whose variance is ``dispersion`` times the mean if the model holds."""
-    size = misfit_size(widened, squares=True, robust=True)
     kernel = make_kernel(design, widened.wide, SiteEffects.PROFILED, 0.0, crowd)
     if kernel is None:
-        return np.zeros(size)
+        return np.zeros(misfit_size(widened, squares=True, robust=True))
     assert isinstance(kernel, Poisson)
-    point = widened.place(shared)
-    total, _ = answer(kernel, widened.wide, SiteEffects.PROFILED, point, 0, 1, None)
+    total, intercept = at_once(count_steps(kernel, shared, widened))
     if total.infeasible or total.withheld:
-        return np.concatenate([np.ones(1), np.full(size - 1, SILENCE if total.withheld else 0.0)])
-    eta = kernel.linear(point)
-    mean = np.exp(eta + kernel.closed(kernel.reach(eta))[0])
+        return answer_of_counts(total, (), widened)
+    return answer_of_counts(total, sums_of_counts(kernel, widened.place(shared), intercept, dispersion), widened)
+
+
+def count_steps(kernel: Kernel, shared: Floats, widened: Widened) -> Steps[tuple[Total, Floats]]:
+    """Score and information of a count's model, and its intercept; what is to be found of the rows is asked for."""
+    point = widened.place(shared)
+    total, end = yield from steps(kernel, widened.wide, SiteEffects.PROFILED, point, 0, 1, None)
+    return total, np.zeros(1) if end is None else end.intercepts
+
+
+def sums_of_counts(kernel: Poisson, point: Floats, intercept: Floats, dispersion: float) -> list[Any]:
+    """What is summed over the rows of a count's model at its intercept; parts of the rows may be added."""
+    mean, X = np.exp(kernel.linear(point) + (intercept[0] + kernel.centre)), kernel.X
     # (y - μ)² - φy has mean zero, and its derivatives in μ have too: slopes that are estimated do not move it. Divided by 1 + μ it
     # varies about equally much wherever the mean is
     excess = ((kernel.y - mean) ** 2 - dispersion * kernel.y) / (1.0 + mean)
-    ones = np.ones_like(mean) if design.weights is None else design.weights
+    ones = np.ones_like(mean) if kernel.w is None else kernel.w
     level = ones * mean / (1.0 + mean)  # how φ would move the sum of these
-    rows = float(ones.sum())
-    X = design.columns - (level @ design.columns) / level.sum()  # so that φ does not move these sums
     weighted = ones * excess
-    lean, spread = weighted @ X, (X * (weighted * excess)[:, None]).T @ X
-    moved, sum_, squares = float(level.sum()), float(weighted.sum()), float(weighted @ excess)
+    squared = weighted * excess
+    return [
+        float(ones.sum()),
+        float(level.sum()),
+        np.dot(level, X),
+        float(weighted.sum()),
+        np.dot(weighted, X),
+        float(squared.sum()),
+        np.dot(squared, X),
+        np.dot((X * squared[:, None]).T, X),
+    ]
+
+
+def answer_of_counts(total: Total, sums: Sequence[Any], widened: Widened) -> Floats:
+    """The answer made of :func:`count_steps` and, where something may be told, :func:`sums_of_counts`."""
+    if total.infeasible or total.withheld:
+        return _nothing(misfit_size(widened, squares=True, robust=True), total)
+    rows, moved, levels, sum_, weighted, squares, squared, products = sums
+    about = levels / moved  # columns about these, so that φ does not move the sums with them
+    lean = weighted - about * sum_
+    spread = products - np.outer(about, squared) - np.outer(squared, about) + squares * np.outer(about, about)
     moments = np.zeros(MOMENTS)
     if squares > 0 and _enough(rows, widened):
         moments[:] = rows, sum_ * sum_ / squares, sum_ * moved / squares, moved * moved / squares, 0.0, 1.0

@@ -35,7 +35,7 @@ from consilience.glm.poisson import Poisson
 from consilience.glm.proportional import Proportional
 from consilience.glm.random_effects import marginal
 
-__all__ = ["Ask", "Steps", "WarmStart", "answer", "make_kernel", "steps"]
+__all__ = ["Ask", "Steps", "WarmStart", "answer", "at_once", "make_kernel", "steps"]
 
 T = TypeVar("T")
 
@@ -79,11 +79,15 @@ class WarmStart:
 
 
 class Ask(NamedTuple):
-    """What is to be found of the rows of a kernel at a point: :meth:`Kernel.rows`, or :meth:`Kernel.reach` where intercepts are None."""
+    """What is to be found of the rows of a kernel at a point: :meth:`Kernel.rows`, or :meth:`Kernel.reach` where intercepts are None.
+
+    Where terms are made a block at a time, only those of intercepts are made if not the ``whole`` is wanted.
+    """
 
     kernel: Kernel
     shared: Floats
     intercepts: Floats | None = None
+    whole: bool = True
 
 
 Steps = Generator[Ask, Any, T]
@@ -151,15 +155,20 @@ def answer(
     kernel: Kernel | Moments | None, shape: Shape, effects: SiteEffects, beta: Floats, site: int, n_sites: int, warm: WarmStart | None
 ) -> tuple[Total, WarmStart | None]:
     """What the site says on a model at β, and the warm start for the next question."""
-    asking, eta = steps(kernel, shape, effects, beta, site, n_sites, warm), None
+    return at_once(steps(kernel, shape, effects, beta, site, n_sites, warm))
+
+
+def at_once(asking: Steps[T]) -> T:
+    """The end of a computation on one model at one point, whose rows are at hand."""
+    eta = None
     try:
         ask = next(asking)
-        while True:  # of one model at one point, so that what the shared parameters make is made once
+        while True:  # what the shared parameters make is made once
             eta = ask.kernel.linear(ask.shared) if eta is None else eta
             at = ask.intercepts
             ask = asking.send(ask.kernel.reach(eta) if at is None else ask.kernel.rows(eta, ask.shared, at))
     except StopIteration as end:
-        found: tuple[Total, WarmStart | None] = end.value
+        found: T = end.value
         return found
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 import msgspec
 import numpy as np
 
-from consilience.data.design import Coding, build, column_names
+from consilience.data.design import Coding, build, centre, column_names, counts_rows
 from consilience.data.features import MOST_SCALE, feature_plan, widen
 from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
@@ -19,6 +19,7 @@ from consilience.glm.kernel import Floats
 from consilience.glm.layout import Family, Ordinal, Shape
 from consilience.glm.misfit import Misfit, Widened, in_range, misfit_of_counts, misfit_of_levels, misfit_of_numbers, misfit_size
 from consilience.protocol.desk import Desk
+from consilience.protocol.diagnose_many import answer_many
 from consilience.protocol.errors import OutsideSchemaError, WrongShapeError
 from consilience.protocol.evaluate import ModelAsk, check_design, intercepts_near, recoded
 from consilience.protocol.guard import Guard
@@ -84,15 +85,14 @@ class DiagnoseAsk(msgspec.Struct, frozen=True):
         """A digest of all that a server chooses."""
         return sha256(msgspec.msgpack.encode(self)).digest()[:16]
 
+    def is_counted(self, table: Table) -> bool:
+        """True if all variables of the model are discrete, so that its rows are few, however many the table has."""
+        return self.model.response in table.codes and counts_rows(table, self.model.spec)
+
     def answer(
         self, table: Table, ordinal: Ordinal, exponents: dict[str, int], intercepts: Floats | None = None, crowds: Crowds | None = None
     ) -> Floats:
         """A site's numbers, on its own rows. ``intercepts`` are where a search over them may begin; ``crowds`` what it may tell."""
-        return in_range(self._answer(table, ordinal, exponents, intercepts, crowds))
-
-    def _answer(
-        self, table: Table, ordinal: Ordinal, exponents: dict[str, int], intercepts: Floats | None, crowds: Crowds | None
-    ) -> Floats:
         model, schema = self.model, table.schema
         # centred at the site whatever the site effects are: the slopes are what is looked at, and the site's intercepts are its own here
         design = build(table, model.spec, model.keep, Coding(exponents))
@@ -100,7 +100,8 @@ class DiagnoseAsk(msgspec.Struct, frozen=True):
         names = self._columns(schema)
         scales = [None if schema[name].kind.is_discrete else s for (name, _), s in zip(names, self.scales, strict=True)]
         least, levels = (1.0, None) if crowds is None else (crowds.fewest, crowds.levels(model.spec, names))
-        columns = widen(design.columns, plan, scales, design.weights, least, levels)
+        # centred once more: what rounding left of the means of a number far from zero would show in features and fourth powers
+        columns = widen(centre(design.columns, design.weights), plan, scales, design.weights, least, levels)
         widened, kind = self.widened(schema, ordinal), schema[model.response].kind
         if kind is Kind.CONTINUOUS:
             numbers = np.ldexp(design.response.astype(np.float64), -exponents.get(model.response, 0))
@@ -153,13 +154,16 @@ class Diagnose(Request, frozen=True, tag="diagnose"):
 
     def answer(self, desk: Desk, site: int) -> Floats:
         """Every model on this site's rows; zeros for a sample it does not hold."""
-        table, parts = desk.table, [np.empty(0)]
-        for ask in self.models:
-            if table.holds(ask.model.sample):
-                parts.append(ask.answer(table, self.ordinal, self.exponents, intercepts_near(desk, ask.model), desk.crowds))
-            else:
-                parts.append(np.zeros(self._size(ask, table.schema)))
-        return np.concatenate(parts)
+        table = desk.table
+        held = {i: ask for i, ask in enumerate(self.models) if table.holds(ask.model.sample)}
+        many = {i: ask for i, ask in held.items() if table.many and not ask.is_counted(table)}
+        found = dict(zip(many, answer_many(desk, list(many.values()), self.ordinal, self.exponents), strict=True))
+        for i, ask in held.items():
+            if i not in many:
+                found[i] = ask.answer(table, self.ordinal, self.exponents, intercepts_near(desk, ask.model), desk.crowds)
+        nothing = {i: np.zeros(self._size(ask, table.schema)) for i, ask in enumerate(self.models) if i not in held}
+        found = {i: in_range(part) for i, part in found.items()} | nothing
+        return np.concatenate([np.empty(0), *(found[i] for i in range(len(self.models)))])
 
     def read(self, total: Floats, schema: Schema) -> list[Misfit]:
         """The sums of the models, in their order."""

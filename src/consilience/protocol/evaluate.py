@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
@@ -31,7 +31,7 @@ from consilience.protocol.request import MANY, Request, VariableSet
 from consilience.settings.choices import Method
 from consilience.wording import counted
 
-__all__ = ["MOST_STEPS", "Evaluate", "ModelAsk", "check_design", "intercepts_near", "recoded"]
+__all__ = ["MOST_STEPS", "Evaluate", "ModelAsk", "blocked_kernel", "check_design", "intercepts_near", "recoded"]
 
 MOST_STEPS = 250
 """Points at which one model is answered by the same sites: the longest fit by coordinates, and the longest with profiled information, which
@@ -276,33 +276,14 @@ class _Bench:
     def _blocked(self, model: ModelAsk, shape: Shape, request: Evaluate, key: Any) -> Kernel | None:
         """A kernel over blocks of rows, which takes no room."""
         del key
-        spec, n, names = model.spec, self.table.complete(model.sample).n, column_names(self.table.schema, model.predictors)
-        columns = np.zeros((0, len(model.keep)))
-        if n == 0:
-            totals = Design(columns, np.empty(0), None)
-        elif model.levels:
-            counts = self.averages.levels(model.sample, model.response)
-            codes = np.flatnonzero(counts)
-            response = recoded(self.table, model, codes)
-            totals = Design(np.zeros((len(codes), len(model.keep))), response, counts[codes].astype(np.float64))
-        else:
-            mean = self.averages.total(model.sample, model.response) / n
-            totals = Design(np.zeros((1, len(model.keep))), np.array([mean]), np.array([float(n)]))
-        head = make_kernel(totals, shape, request.effects, model.mu)
-        if head is None:
-            return None
-        coding, means = self.coding, self.averages.columns(model.sample, [names[j] for j in model.keep], self.coding)
+        spec, coding, names = model.spec, self.coding, column_names(self.table.schema, model.predictors)
+        means = self.averages.columns(model.sample, [names[j] for j in model.keep], coding)
 
         def design(block: Table) -> Design:
             made = build(block, spec, model.keep, coding, means)
             return Design(made.columns, recoded(block, model, made.response), made.weights) if model.levels else made
 
-        sets = None
-        if self.crowds.fewest > 1 and not counts_rows(self.table, spec):
-            discrete = [name for name in model.predictors if name in self.table.codes]
-            levels = [(name, int(code)) for name in discrete for code in np.flatnonzero(self.averages.levels(model.sample, name))]
-            sets = partial(self.crowds.of_block, spec, levels, crossed=request.effects is SiteEffects.NONE)
-        return Blocked(self.table, model.sample, head, design, (model.response, model.levels), sets, self.crowds.fewest)
+        return blocked_kernel(self.averages, self.crowds, model, shape, request.effects, design, model.mu)
 
     def _kernel(self, model: ModelAsk, shape: Shape, request: Evaluate, key: Any) -> Kernel | Moments | None:
         full_key = (key, shape, request.effects, model.mu, self.units)
@@ -354,6 +335,38 @@ def intercepts_near(desk: Desk, model: ModelAsk) -> Floats | None:
     """The site's own intercepts as they are expected at ``model``'s slopes, where its fit has left them; None if it has not."""
     warm = desk.keep(_Bench, lambda: _Bench(desk.table, desk.cache_bytes, desk.crowds, desk.averages)).warm.get(_key(model, desk.table))
     return None if warm is None or len(warm.shared) != len(model.point) else warm.predict(model.point)
+
+
+def blocked_kernel(
+    averages: Averages,
+    crowds: Crowds,
+    model: ModelAsk,
+    shape: Shape,
+    effects: SiteEffects,
+    design: Callable[[Table], Design],
+    mu: float = 0.0,
+) -> Blocked | None:
+    """The kernel of a model over blocks of rows, of which ``design`` makes a block's part; None where intercepts absorb all there is."""
+    table, spec, n = averages.table, model.spec, averages.table.complete(model.sample).n
+    if n == 0:
+        totals = Design(np.zeros((0, shape.n_columns)), np.empty(0), None)
+    elif model.levels:
+        counts = averages.levels(model.sample, model.response)
+        codes = np.flatnonzero(counts)
+        response = recoded(table, model, codes)
+        totals = Design(np.zeros((len(codes), shape.n_columns)), response, counts[codes].astype(np.float64))
+    else:
+        mean = averages.total(model.sample, model.response) / n
+        totals = Design(np.zeros((1, shape.n_columns)), np.array([mean]), np.array([float(n)]))
+    head = make_kernel(totals, shape, effects, mu)
+    if head is None:
+        return None
+    sets = None
+    if crowds.fewest > 1 and not counts_rows(table, spec):
+        discrete = [name for name in model.predictors if name in table.codes]
+        levels = [(name, int(code)) for name in discrete for code in np.flatnonzero(averages.levels(model.sample, name))]
+        sets = partial(crowds.of_block, spec, levels, crossed=effects is SiteEffects.NONE)
+    return Blocked(table, model.sample, head, design, (model.response, model.levels), sets, crowds.fewest)
 
 
 def recoded(table: Table, model: ModelAsk, response: NDArray[Any]) -> NDArray[np.int32]:

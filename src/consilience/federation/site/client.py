@@ -463,7 +463,6 @@ class Client:
             f"method={terms.method.value!r}": terms.method in (Method.RESIDUAL, Method.AUTO),
             f"site_effects={terms.effects.value!r}": terms.effects is SiteEffects.RANDOM,
             f"cluster={terms.cluster!r}": terms.cluster is not None,
-            "diagnostics": terms.diagnosed,
             f"bootstrap={terms.bootstrap}": terms.network and terms.bootstrap > 0,
             "effects": terms.network and terms.estimated,
         }
@@ -471,7 +470,7 @@ class Client:
         if asked:
             raise OutOfMemoryError(
                 f"{self._too_large}, and is read a block of rows at a time. That is not enough for {', '.join(asked)}, which the study "
-                f"asks for. Leave that out of the study (diagnostics=False, for one), use a table with fewer rows, or allow it more memory."
+                f"asks for. Leave that out of the study, use a table with fewer rows, or allow it more memory."
             )
 
     def least_cell(self, terms: Terms) -> int:

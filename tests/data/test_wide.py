@@ -100,7 +100,7 @@ def test_features_over_blocks_are_those_over_all_rows(fewest: int, monkeypatch: 
 
 def test_a_table_that_has_only_distinct_rows_knows_its_levels() -> None:
     seen = set[bool]()
-    for table, (spec, _) in ((table, model) for table in map(table_of, range(10)) for model in models(table)):
+    for table, (spec, _) in ((made, model) for made in map(table_of, range(10)) for model in models(made)):
         names = column_names(table.schema, spec.predictors)
         whole = Crowds(table, LEAST).levels(spec, names)
         counted = Crowds(_Counted.of(table), LEAST).levels(spec, names)

@@ -362,7 +362,7 @@ def _centred(block: Table, names: Sequence[tuple[str, int]], rows: Rows, coding:
             continue
         np.subtract(_column(block, name, level, rows.index, coding), means[j], out=columns[:, j])
         if len(known) < MOST_CODED:
-            known[key] = columns[:, j]
+            known[key] = columns[:, j].copy()  # a view would keep the columns beside it
     return columns
 
 

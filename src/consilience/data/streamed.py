@@ -194,7 +194,8 @@ class Streamed(Table):
         lazy = self._lazy.select(pl.nth(self._columns[name]) for name in kept) if kept else self._lazy.select(pl.lit(0).alias(""))
         read = 0
         try:
-            for batch in _even(_batches(lazy, self._step), part_rows(max(self._read, 0))):
+            rows = part_rows(max(self._read, 0))
+            for batch in _even(_batches(lazy, self._step, rows), rows):
                 read += batch.height
                 yield partial(self._ruled if ruled else self._encoded, batch)
         except (pl.exceptions.PolarsError, OSError) as error:
@@ -248,10 +249,10 @@ def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return words ^ (words >> np.uint64(31))
 
 
-def _batches(lazy: pl.LazyFrame, step: int) -> Iterator[pl.DataFrame]:
-    """The rows of a table, some at a time."""
+def _batches(lazy: pl.LazyFrame, step: int, rows: int) -> Iterator[pl.DataFrame]:
+    """The rows of a table, some at a time: about ``rows`` where it is read from its beginning on."""
     if step == 0:
-        yield from lazy.collect_batches(chunk_size=PART_BLOCKS * BLOCK_ROWS, maintain_order=True, engine="streaming")
+        yield from lazy.collect_batches(chunk_size=rows, maintain_order=True, engine="streaming")
         return
     # Not as batches of the whole: polars reads a hundred groups of rows ahead, of all files, whoever waits for the first. A slice is found
     # by the footers, and no more is read than it needs.

@@ -24,12 +24,12 @@ def hard() -> cs.Oracle:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_the_time_limit_is_kept_and_the_result_says_so(jobs: int) -> None:
-    begin = time.monotonic()
+    others, begin = set(active_children()), time.monotonic()  # of tests that ran before
     found = cs.discover(hard(), engine="iod", time_limit=SECONDS, limit=None, jobs=jobs)
     assert time.monotonic() - begin < SECONDS + SLACK + 4.0 * (jobs > 1)  # processes take a while to start
     assert not found.complete
     assert "When the time limit of 0.5 s was reached" in found.headline
-    assert not active_children()
+    assert set(active_children()) <= others
 
 
 def test_what_was_found_in_time_is_right() -> None:

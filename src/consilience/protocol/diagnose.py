@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 import msgspec
 import numpy as np
 
-from consilience.data.design import Coding, build, centre, column_names, counts_rows
+from consilience.data.design import Coding, build, column_names, counts_rows
 from consilience.data.features import MOST_SCALE, feature_plan, widen
 from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
@@ -100,8 +100,10 @@ class DiagnoseAsk(msgspec.Struct, frozen=True):
         names = self._columns(schema)
         scales = [None if schema[name].kind.is_discrete else s for (name, _), s in zip(names, self.scales, strict=True)]
         least, levels = (1.0, None) if crowds is None else (crowds.fewest, crowds.levels(model.spec, names))
-        # centred once more: what rounding left of the means of a number far from zero would show in features and fourth powers
-        columns = widen(centre(design.columns, design.weights), plan, scales, design.weights, least, levels)
+        if design.weights is None and len(design.response):
+            # once more: what rounding left of the means of a number far from zero would show in features and fourth powers
+            np.subtract(design.columns, np.add.reduce(design.columns) / len(design.response), out=design.columns)
+        columns = widen(design.columns, plan, scales, design.weights, least, levels)
         widened, kind = self.widened(schema, ordinal), schema[model.response].kind
         if kind is Kind.CONTINUOUS:
             numbers = np.ldexp(design.response.astype(np.float64), -exponents.get(model.response, 0))

@@ -158,7 +158,8 @@ def build(table: Table, model: ModelSpec, keep: Sequence[int], coding: Coding, m
     # After the choice of rows and columns, never once for the whole table: the centre is that of the rows of this test, and only that
     # one makes the intercept nearly orthogonal to the slopes.
     if means is not None:
-        columns = columns - means if weights is not None else columns
+        if weights is not None:  # the others were centred as they were made
+            columns -= means
     elif coding.centre_at_site:
         columns = centre(columns, weights)
     return Design(columns, response, weights)

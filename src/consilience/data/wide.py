@@ -50,7 +50,7 @@ class Wide:
         """A block's rows of the model, all columns centred with those of the other blocks."""
         made, features, _ = self.raw(block)
         columns = np.empty((len(features), self.p + len(self.plan)), order="F")
-        np.subtract(made.columns, self.off, out=columns[:, : self.p])
+        columns[:, : self.p] = made.columns
         np.subtract(features, self.about, out=columns[:, self.p :])
         for k, told in enumerate(self.told):
             if not told:
@@ -64,8 +64,8 @@ class Wide:
     def raw(self, block: Table) -> tuple[Design, Floats, Mapping[int, Floats]]:
         """The design of a block without features, the features, which are not centred, and what they are products of."""
         made = build(block, self.model, self.keep, self.coding, self.means)
-        columns = made.columns - self.off if self.off.any() else made.columns
-        bounded = bounded_columns(columns, self.plan, self.scales)
+        made.columns[:] -= self.off  # its own: what blocks keep for other models is copied
+        bounded = bounded_columns(made.columns, self.plan, self.scales)
         features = np.empty((len(made.response), len(self.plan)), order="F")
         multiply(bounded, self.plan, features)
         return made, features, bounded
@@ -148,7 +148,7 @@ def _is_few(sizes: float, squares: float, least: float) -> bool:
 
 
 def find_features(table: Table, wides: Sequence[Wide]) -> None:
-    """Look at all rows of some models, in one pass: their features' means, and which of them may be told.
+    """Look at all rows of some models, in two passes: their features' means, and which of them may be told.
 
     >>> import polars as pl
     >>> from consilience.data.schema import Schema

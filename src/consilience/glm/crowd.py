@@ -278,11 +278,8 @@ class Crowds:
                     rare[i].add(j)
                     rare[j].add(i)
             own = {name: self._codes(rows, name) for name in dict.fromkeys(name for name, _ in places.values())}
-            times = self._times(rows)
-            counts = {
-                j: float(np.dot(own[name] == level, times) if times is not None else np.count_nonzero(own[name] == level))
-                for j, (name, level) in places.items()
-            }
+            rows_with = {name: self.table.level_counts(name, model.sample) for name in own}
+            counts = {j: float(rows_with[name][level]) for j, (name, level) in places.items()}
             of = [(found, [(j, level) for j, (name, level) in places.items() if name == each]) for each, found in own.items()]
             self._levels[key] = Levels(self.table.complete(model.sample).n, counts, rare, of if often is None else [])
         return self._levels[key]

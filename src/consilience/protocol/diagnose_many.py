@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from consilience.data.blocks import over_blocks
-from consilience.data.design import Coding, Design, column_names
+from consilience.data.design import Coding, column_names
 from consilience.data.kinds import Kind
 from consilience.data.table import Table
 from consilience.data.wide import Wide, find_features
@@ -30,7 +30,7 @@ from consilience.glm.misfit import (
 from consilience.glm.poisson import Poisson
 from consilience.glm.site_effects import Steps
 from consilience.protocol.desk import Desk
-from consilience.protocol.evaluate import blocked_kernel, intercepts_near, recoded
+from consilience.protocol.evaluate import blocked_kernel, intercepts_near
 
 if TYPE_CHECKING:
     from consilience.protocol.diagnose import DiagnoseAsk
@@ -48,12 +48,6 @@ class _Asked:
     kind: Kind
     kernel: Blocked | None = None
 
-    def design(self, block: Table) -> Design:
-        """A block's rows of it."""
-        made = self.wide.design(block)
-        model = self.ask.model
-        return Design(made.columns, recoded(block, model, made.response), made.weights) if model.levels else made
-
 
 def answer_many(desk: Desk, asks: Sequence[DiagnoseAsk], ordinal: Ordinal, exponents: dict[str, int]) -> list[Floats]:
     """A site's numbers for many models, all of which it holds."""
@@ -66,7 +60,13 @@ def answer_many(desk: Desk, asks: Sequence[DiagnoseAsk], ordinal: Ordinal, expon
     for each in asked:
         if each.kind is not Kind.CONTINUOUS:
             each.kernel = blocked_kernel(
-                desk.averages, desk.crowds, each.ask.model, each.widened.wide, SiteEffects.PROFILED, each.design, barrier_of(each.widened)
+                desk.averages,
+                desk.crowds,
+                each.ask.model,
+                each.widened.wide,
+                SiteEffects.PROFILED,
+                each.wide.design,
+                barrier_of(each.widened),
             )
     found |= _levels(desk, {i: each for i, each in enumerate(asked) if each.kind.is_discrete})
     found |= _counts(desk, {i: each for i, each in enumerate(asked) if each.kind is Kind.COUNT})

@@ -280,8 +280,7 @@ class _Bench:
         means = self.averages.columns(model.sample, [names[j] for j in model.keep], coding)
 
         def design(block: Table) -> Design:
-            made = build(block, spec, model.keep, coding, means)
-            return Design(made.columns, recoded(block, model, made.response), made.weights) if model.levels else made
+            return build(block, spec, model.keep, coding, means)
 
         return blocked_kernel(self.averages, self.crowds, model, shape, request.effects, design, model.mu)
 
@@ -361,12 +360,17 @@ def blocked_kernel(
     head = make_kernel(totals, shape, effects, mu)
     if head is None:
         return None
+
+    def coded(block: Table) -> Design:
+        made = design(block)
+        return Design(made.columns, recoded(block, model, made.response), made.weights) if model.levels else made
+
     sets = None
     if crowds.fewest > 1 and not counts_rows(table, spec):
         discrete = [name for name in model.predictors if name in table.codes]
         levels = [(name, int(code)) for name in discrete for code in np.flatnonzero(averages.levels(model.sample, name))]
         sets = partial(crowds.of_block, spec, levels, crossed=effects is SiteEffects.NONE)
-    return Blocked(table, model.sample, head, design, (model.response, model.levels), sets, crowds.fewest)
+    return Blocked(table, model.sample, head, coded, (model.response, model.levels), sets, crowds.fewest)
 
 
 def recoded(table: Table, model: ModelAsk, response: NDArray[Any]) -> NDArray[np.int32]:

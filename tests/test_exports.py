@@ -20,6 +20,7 @@ ROOMS = (
     "options",
     "parallel",
     "wording",
+    "typed",
     "showing",
     "sheets",
     "frames",

@@ -12,6 +12,7 @@ from consilience.data.apart import Apart
 from consilience.data.schema import Schema
 from consilience.disclosure.cells import MOST_APART
 from consilience.disclosure.errors import StatementError
+from consilience.typed import from_msgpack
 
 __all__ = ["MOST_BYTES", "Statement", "decode_statement", "stated_apart"]
 
@@ -81,7 +82,7 @@ statement names C.
     if len(data) > MOST_BYTES:
         raise StatementError(f"A site's statement has at most {MOST_BYTES} bytes; got {len(data)}.")
     try:
-        found = msgspec.msgpack.decode(data, type=Statement)
+        found = from_msgpack(data, Statement)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise StatementError(f"These bytes are not the statement of a site: {error}. Use the same version at all sites.") from None
     if found.variables != tuple(name for name in schema if name in set(found.variables)):

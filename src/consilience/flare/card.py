@@ -9,6 +9,7 @@ import msgspec
 from consilience.data.errors import ReadError
 from consilience.secagg.identity import PUBLIC_BYTES
 from consilience.service.contract import Member
+from consilience.typed import from_json
 
 __all__ = ["read_card", "write_card"]
 
@@ -41,7 +42,7 @@ def read_card(path: Path) -> Member:
     """
     try:
         with path.open("rb") as file:
-            card = msgspec.json.decode(file.read(MOST_BYTES), type=_Card)
+            card = from_json(file.read(MOST_BYTES), _Card)
         identity = bytes.fromhex(card.identity)
     except (OSError, msgspec.DecodeError, ValueError) as error:
         raise ReadError(f"{str(path)!r} should be a site's card, as `consilience nvflare site` writes it: {error}.") from None

@@ -12,6 +12,7 @@ import msgspec
 from consilience.federation.transport import Journal, JournalEntry
 from consilience.service.appending import Appending
 from consilience.service.errors import RecordsError
+from consilience.typed import from_msgpack
 
 __all__ = ["FileJournal"]
 
@@ -42,7 +43,7 @@ class FileJournal(Journal):
             if end > len(data):
                 break
             try:
-                self._entries.append(msgspec.msgpack.decode(data[whole + _LENGTH : end], type=JournalEntry))
+                self._entries.append(from_msgpack(data[whole + _LENGTH : end], JournalEntry))
             except msgspec.DecodeError as error:
                 raise RecordsError(
                     f"{str(path)!r} must be whole but for its very end; the entry at byte {whole} is damaged: {error}. Restore it from a "

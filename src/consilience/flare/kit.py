@@ -22,6 +22,7 @@ from consilience.flare.names import SETTINGS_FILE
 from consilience.service.config import AgentConfig, load_agent
 from consilience.service.errors import ConfigurationError
 from consilience.service.tls import write_private
+from consilience.typed import from_plain
 
 __all__ = ["agree", "allow", "name_of", "server_home", "site_settings", "write_settings"]
 
@@ -129,6 +130,6 @@ def server_home(local: Path) -> Path:
     if not file.exists():
         return local / HOME
     try:
-        return local / msgspec.convert(tomllib.loads(file.read_text(encoding="utf-8")), _ServerSettings).home
+        return local / from_plain(tomllib.loads(file.read_text(encoding="utf-8")), _ServerSettings).home
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise ConfigurationError(f"{str(file)!r} should say where journals are kept, as in home = '/srv/consilience': {error}.") from None

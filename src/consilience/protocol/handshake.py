@@ -29,6 +29,7 @@ from consilience.secagg import Identity, fingerprint_of
 from consilience.secagg.context import pack, sha256
 from consilience.secagg.errors import BadSignatureError
 from consilience.secagg.identity import SIGNATURE_BYTES, is_signed_by
+from consilience.typed import msgpack_decoder
 
 __all__ = [
     "HANDSHAKE_BYTES",
@@ -227,12 +228,12 @@ class Closing(msgspec.Struct, frozen=True, tag="closing", forbid_unknown_fields=
 
 from_server: msgspec.msgpack.Decoder[
     Challenge | Welcome | DeclareAsk | Preview | Proposal | Waiting | Token | Closing | KeyAsk | KeySet | Round
-] = msgspec.msgpack.Decoder(Challenge | Welcome | DeclareAsk | Preview | Proposal | Waiting | Token | Closing | KeyAsk | KeySet | Round)
+] = msgpack_decoder(Challenge | Welcome | DeclareAsk | Preview | Proposal | Waiting | Token | Closing | KeyAsk | KeySet | Round)
 """Everything that a site understands."""
 
 from_site: msgspec.msgpack.Decoder[
     Hello | Proof | Declare | Checked | Consent | Declined | TokenAsk | KeyOffer | Entered | Answer | Refused
-] = msgspec.msgpack.Decoder(Hello | Proof | Declare | Checked | Consent | Declined | TokenAsk | KeyOffer | Entered | Answer | Refused)
+] = msgpack_decoder(Hello | Proof | Declare | Checked | Consent | Declined | TokenAsk | KeyOffer | Entered | Answer | Refused)
 """Everything that a server understands."""
 
 

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from consilience.reproduction.errors import ForeignResultsError
+from consilience.typed import from_json
 
 __all__ = ["RecordFolder", "claim_folder", "code_digest", "sources_of"]
 
@@ -40,7 +41,7 @@ class RecordFolder(Generic[T]):
     def read(self, key: str) -> T | None:
         """A result, or None if it is not there or cannot be read: it is then computed again."""
         try:
-            return msgspec.json.decode(self._path(key).read_bytes(), type=self._kind)
+            return from_json(self._path(key).read_bytes(), self._kind)
         except (FileNotFoundError, msgspec.DecodeError):
             return None
 

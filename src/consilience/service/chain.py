@@ -28,6 +28,7 @@ from consilience.federation.site.ledger import LedgerLine
 from consilience.secagg import Identity
 from consilience.secagg.identity import SIGNATURE_BYTES, is_signed_by
 from consilience.service.errors import RecordsError
+from consilience.typed import from_plain
 
 __all__ = ["Chain", "link", "read_chain"]
 
@@ -104,7 +105,7 @@ def _parsed(lines: list[bytes], where: str) -> Iterator[tuple[int, bytes, Ledger
     for number, line in enumerate(lines, start=1):
         try:
             told = json.loads(line)
-            entry = msgspec.convert(told, LedgerLine)
+            entry = from_plain(told, LedgerLine)
         except (ValueError, msgspec.MsgspecError):
             raise _damaged(where, f"line {number} is damaged") from None
         yield number, line, entry, told.get("previous")

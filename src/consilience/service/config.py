@@ -16,6 +16,7 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 
 from consilience.service.errors import ConfigurationError
+from consilience.typed import from_plain
 
 __all__ = ["AgentConfig", "ServerConfig", "describe", "load_agent", "load_server"]
 
@@ -155,7 +156,7 @@ def _load(kind: type[T], prefix: str, path: Path | None, environment: Mapping[st
             values[field.name] = text
     values |= {name: value for name, value in given.items() if value is not None}
     try:
-        return msgspec.convert(values, kind, strict=False)  # not strict: the environment has text only, and "9000" is a port
+        return from_plain(values, kind, strict=False)  # not strict: the environment has text only, and "9000" is a port
     except msgspec.ValidationError as error:
         raise ConfigurationError(f"A setting cannot be used: {error}. Known are: {', '.join(_names(kind))}.") from None
 

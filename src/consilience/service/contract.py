@@ -19,6 +19,7 @@ from consilience.secagg.context import pack, sha256
 from consilience.service.settings import JOINT_WARNING, MOST_DATASETS, VariableSpec, checked, schema_of, spec_from
 from consilience.settings import Batching, Dropout, Method, NetworkSettings, Resolve, SiteEffects, Terms, terms_of
 from consilience.settings.declaration import MOST_SITES, MOST_VARIABLES
+from consilience.typed import from_plain, msgpack_decoder
 
 __all__ = [
     "COPIES_WARNING",
@@ -248,7 +249,7 @@ def contract_shown(study: Mapping[str, Any]) -> Contract:
             str(study["name"]),
             tuple(spec_from(v) for v in _few(study["variables"], MOST_VARIABLES, "variables")),
             tuple(tuple(map(str, names)) for names in _few(study["datasets"], MOST_DATASETS, "variable sets")),
-            checked(msgspec.convert(study["settings"], NetworkSettings)),
+            checked(from_plain(study["settings"], NetworkSettings)),
             members,
             bool(study.get("queried", False)),
         )
@@ -271,7 +272,7 @@ def _member(site: Mapping[str, Any]) -> Member:
     return member
 
 
-_decoder = msgspec.msgpack.Decoder(Contract)
+_decoder = msgpack_decoder(Contract)
 
 
 def decode_contract(data: bytes) -> Contract:

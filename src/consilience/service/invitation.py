@@ -13,6 +13,7 @@ import re
 import msgspec
 
 from consilience.service.errors import InvitationError
+from consilience.typed import from_msgpack
 
 __all__ = ["SECRET_BYTES", "Invitation", "check_study_id", "read_invitation"]
 
@@ -56,7 +57,7 @@ def read_invitation(text: str) -> Invitation:
         if not text.startswith(_PREFIX):
             raise ValueError
         data = base64.b64decode(text[len(_PREFIX) :] + "==", altchars=b"-_", validate=False)
-        found = msgspec.msgpack.decode(data, type=Invitation)
+        found = from_msgpack(data, Invitation)
     except (ValueError, binascii.Error, msgspec.DecodeError, RecursionError):
         raise InvitationError(
             f"An invitation begins with {_PREFIX!r} and is copied as a whole; got {len(text)} characters that are not one. "

@@ -11,6 +11,7 @@ import msgspec
 
 from consilience.errors import OptionError
 from consilience.options import check_flag, check_number, check_option, check_whole
+from consilience.typed import from_plain
 
 __all__ = ["About", "Part", "Setting", "read_struct"]
 
@@ -106,7 +107,7 @@ class Setting:
     def _texts(self, value: Any) -> tuple[Any, ...]:
         """Texts, or lists of texts, as tuples."""
         try:
-            found = msgspec.convert(value, self.type)
+            found = from_plain(value, self.type)
         except msgspec.ValidationError:
             shape = "lists of texts" if get_origin(get_args(self.type)[0]) is tuple else "texts"
             raise OptionError(f"{self.name} must be a list of {shape}; got {value!r}.") from None

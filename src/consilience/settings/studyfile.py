@@ -48,6 +48,7 @@ from consilience.data.kinds import Kind, Variable, as_kind, level_label
 from consilience.data.schema import Schema
 from consilience.errors import OptionError
 from consilience.settings.declaration import SETTINGS
+from consilience.typed import from_plain
 
 __all__ = ["FOR_FILES", "StudyFile", "parse_study", "read_study", "write_study"]
 
@@ -201,14 +202,14 @@ def _range(name: str, entry: dict[str, Any], path: Path) -> tuple[float, float] 
     if "range" not in entry:
         return None
     try:
-        return msgspec.convert(entry["range"], tuple[float, float])
+        return from_plain(entry["range"], tuple[float, float])
     except msgspec.ValidationError:
         raise ReadError(f"range of [variables.{name}] is two numbers, as in [0.5, 30]; {str(path)!r} has {entry['range']!r}.") from None
 
 
 def _datasets(found: Any, path: Path) -> tuple[tuple[str, ...], ...]:
     try:
-        return msgspec.convert(found, tuple[tuple[str, ...], ...])
+        return from_plain(found, tuple[tuple[str, ...], ...])
     except msgspec.ValidationError:
         raise ReadError(f'datasets is a list of lists of variables, as in [["A", "B"], ["B", "C"]]; {str(path)!r} has {found!r}.') from None
 
@@ -233,7 +234,7 @@ def _grouped(word: str, value: Any) -> list[str]:
     """
     groups = [value] if word == "exogenous" else value
     try:
-        read = msgspec.convert(groups, list[list[str]])
+        read = from_plain(groups, list[list[str]])
     except msgspec.ValidationError:
         raise OptionError(f"{word} must be a list of {'' if word == 'exogenous' else 'lists of '}texts; got {value!r}.") from None
     return [" ".join((word, *map(_value, names))) for names in read if names or word != "exogenous"]

@@ -10,6 +10,7 @@ import msgspec
 from consilience.citest.result import CIResult
 from consilience.iod.answers import Answers, Key
 from consilience.iod.stability.replicate import Asked, Plan, search_again
+from consilience.typed import msgpack_decoder
 
 __all__ = ["KeptReplicates", "Name", "kept_of"]
 
@@ -30,7 +31,7 @@ class _Kept(msgspec.Struct, frozen=True, array_like=True):
 
 
 _encoder = msgspec.msgpack.Encoder()
-_one = msgspec.msgpack.Decoder(_Kept)
+_one = msgpack_decoder(_Kept)
 
 
 def kept_of(name: Name, asked: Asked) -> bytes:

@@ -20,6 +20,7 @@ from consilience.service.errors import ChangedIdentityError, ConfigurationError,
 from consilience.service.invitation import Invitation, check_study_id
 from consilience.service.lock import lock_folder
 from consilience.service.tls import write_private
+from consilience.typed import from_json, msgpack_decoder
 
 __all__ = ["DiskHistory", "DiskLedger", "FitRecord", "Home", "Joined", "PlanRecord", "StudyFolder", "WithdrawnRecord"]
 
@@ -149,7 +150,7 @@ class StudyFolder:
     def joined(self) -> Joined:
         """How to reach it."""
         try:
-            return msgspec.json.decode((self.path / "study.json").read_bytes(), type=Joined)
+            return from_json((self.path / "study.json").read_bytes(), Joined)
         except (OSError, msgspec.DecodeError) as error:
             raise ConfigurationError(f"{str(self.path / 'study.json')!r} cannot be read: {error}. Join the study again.") from None
 
@@ -174,7 +175,7 @@ class StudyFolder:
         if not file.exists():
             return PlanRecord()
         try:
-            return msgspec.json.decode(file.read_bytes(), type=PlanRecord)
+            return from_json(file.read_bytes(), PlanRecord)
         except msgspec.DecodeError as error:
             raise RecordsError(f"{str(file)!r} cannot be read: {error}. Restore it from a backup, or leave the study.") from None
 
@@ -189,7 +190,7 @@ class StudyFolder:
         if not file.exists():
             return None
         try:
-            return msgspec.json.decode(file.read_bytes(), type=FitRecord)
+            return from_json(file.read_bytes(), FitRecord)
         except msgspec.DecodeError as error:
             raise RecordsError(f"{str(file)!r} cannot be read: {error}. Restore it from a backup, or leave the study.") from None
 
@@ -216,7 +217,7 @@ class StudyFolder:
         if not file.exists():
             return None
         try:
-            return msgspec.json.decode(file.read_bytes(), type=WithdrawnRecord)
+            return from_json(file.read_bytes(), WithdrawnRecord)
         except msgspec.DecodeError:  # whatever else it says, it says that
             return WithdrawnRecord("")
 
@@ -295,7 +296,7 @@ class DiskHistory(History):
         while len(data) >= whole + 4:  # fewer than four bytes are the beginning of a length: torn
             end = whole + 4 + int.from_bytes(data[whole : whole + 4], "big")
             try:
-                record = msgspec.msgpack.decode(data[whole + 4 : end], type=Record)
+                record: Record = msgpack_decoder(Record).decode(data[whole + 4 : end])
             except msgspec.DecodeError as error:
                 if end > len(data) and "truncated" in str(error):  # the beginning of a record, and nothing else: torn
                     break

@@ -26,6 +26,7 @@ from consilience.service.errors import ConfigurationError
 from consilience.settings import Dropout, Isolation, Method, NetworkSettings, SiteEffects
 from consilience.settings.choices import Cells, SingleSite
 from consilience.settings.declaration import MOST_VARIABLES
+from consilience.typed import from_plain
 
 __all__ = ["Policy", "describe_policy", "example_policy", "parse_policy", "read_policy", "rules_in_words", "violations"]
 
@@ -129,7 +130,7 @@ def parse_policy(data: bytes, path: str = "policy.toml") -> Policy:
         if name not in names:
             raise ConfigurationError(f"{path!r} has a rule {name!r}, which no policy has.{nearest(name, names)}")
     try:
-        found = msgspec.convert({**content, "digest": sha256(data).hex()}, Policy)
+        found = from_plain({**content, "digest": sha256(data).hex()}, Policy)
     except msgspec.ValidationError as error:
         raise ConfigurationError(f"{path!r} has a rule that cannot be used: {error}.{_choices(str(error))}") from None
     for name, text in found.pins.items():

@@ -11,6 +11,7 @@ from consilience.errors import ConsilienceError
 from consilience.protocol.succession import Succession, verify_succession
 from consilience.service.fetching import get_json
 from consilience.service.tls import is_self_signed, life_of
+from consilience.typed import from_plain
 
 __all__ = ["distrust", "successor"]
 
@@ -30,7 +31,7 @@ def successor(url: str, certificate: str, server: bytes) -> str:
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:
         with httpx.Client(verify=context, timeout=SECONDS) as client:
-            said = msgspec.convert(get_json(client, f"{url}/api/v1/certificate"), Succession)
+            said = from_plain(get_json(client, f"{url}/api/v1/certificate"), Succession)
         verify_succession(said, server)
         newer = is_self_signed(said.certificate) and life_of(said.certificate)[0] > life_of(certificate)[0]
     except (ConsilienceError, msgspec.ValidationError):

@@ -11,8 +11,6 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from consilience.protocol.succession import Succession, verify_succession
 from consilience.protocol.version import VERSION, who_updates
 from consilience.secagg.errors import BadSignatureError
@@ -22,6 +20,7 @@ from consilience.service.doctor.road import Address, BlockedError, Reply, ask, d
 from consilience.service.doctor.sign import Sign, good, in_the_way, notice, obstacle
 from consilience.service.errors import ConfigurationError
 from consilience.service.tls import client_context, untrusted
+from consilience.typed import from_json
 from consilience.wording import printable
 
 __all__ = ["Known", "look_at_server"]
@@ -129,7 +128,7 @@ def _vouched(connection: ssl.SSLSocket, address: Address, known: Known) -> str:
         return ""
     try:
         reply = ask(connection, address, "/api/v1/certificate")
-        said = msgspec.json.decode(reply.body, type=Succession)
+        said = from_json(reply.body, Succession)
         verify_succession(said, known.identity)
     except (OSError, ValueError, BadSignatureError):
         return ""

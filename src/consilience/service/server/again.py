@@ -22,6 +22,7 @@ from consilience.service.server.services import Services
 from consilience.service.settings import MOST_NAME
 from consilience.service.store import State, StudyRow
 from consilience.settings import NetworkSettings, Part, names_of
+from consilience.typed import from_plain
 from consilience.wording import counted
 
 __all__ = ["Again", "How", "copy", "rerun"]
@@ -145,7 +146,7 @@ def _copied(services: Services, row: StudyRow, changes: Mapping[str, Any], why: 
 
 def _declared(row: StudyRow, changes: Mapping[str, Any], name: str) -> Declared:
     """What the study says, with other settings, checked as a draft is."""
-    settings = msgspec.convert(msgspec.to_builtins(row.settings) | dict(changes), NetworkSettings)
+    settings = from_plain(msgspec.to_builtins(row.settings) | dict(changes), NetworkSettings)
     return declare(name, row.variables, row.datasets, settings)
 
 

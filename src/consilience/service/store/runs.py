@@ -15,6 +15,7 @@ from consilience.federation.transport.remote import Heard
 from consilience.service.errors import LifeCycleError
 from consilience.service.store.database import Database
 from consilience.service.tests_done import TestsDone
+from consilience.typed import msgpack_decoder
 
 __all__ = ["Event", "Runs"]
 
@@ -32,8 +33,8 @@ class Event:
     body: dict[str, Any]
 
 
-_entry = msgspec.msgpack.Decoder(JournalEntry)
-_result = msgspec.msgpack.Decoder(CIResult)
+_entry = msgpack_decoder(JournalEntry)
+_result = msgpack_decoder(CIResult)
 
 
 class Runs:

@@ -6,10 +6,11 @@ import msgspec
 
 from consilience.service.store.database import Database
 from consilience.service.tests_done import TestsDone
+from consilience.typed import msgpack_decoder
 
 __all__ = ["Searches"]
 
-_done = msgspec.msgpack.Decoder(TestsDone)
+_done = msgpack_decoder(TestsDone)
 
 
 class Searches:

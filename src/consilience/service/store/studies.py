@@ -18,6 +18,7 @@ from consilience.service.errors import InvitationError, LifeCycleError
 from consilience.service.settings import VariableSpec
 from consilience.service.store.database import Database
 from consilience.settings import NetworkSettings
+from consilience.typed import msgpack_decoder
 
 __all__ = ["InvitationRow", "SiteRow", "State", "Studies", "StudyRow"]
 
@@ -102,10 +103,10 @@ class InvitationRow:
 
 
 _COLUMNS = "id, owner, name, state, variables, datasets, settings, contract, message, rounds, bytes, created, changed, origin"
-_variables = msgspec.msgpack.Decoder(tuple[VariableSpec, ...])
-_datasets = msgspec.msgpack.Decoder(tuple[tuple[str, ...], ...])
-_settings = msgspec.msgpack.Decoder(NetworkSettings)
-_declarations = msgspec.msgpack.Decoder(tuple[DeclaredVariable, ...])
+_variables = msgpack_decoder(tuple[VariableSpec, ...])
+_datasets = msgpack_decoder(tuple[tuple[str, ...], ...])
+_settings = msgpack_decoder(NetworkSettings)
+_declarations = msgpack_decoder(tuple[DeclaredVariable, ...])
 _pack = msgspec.msgpack.encode
 
 

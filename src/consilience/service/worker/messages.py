@@ -7,6 +7,7 @@ from typing import IO, TypeAlias
 import msgspec
 
 from consilience.service.tests_done import TestsDone
+from consilience.typed import msgpack_decoder
 
 __all__ = ["Complete", "Found", "Order", "Problem", "Redecide", "Redecided", "Search", "Stage", "Told", "Wanted", "read", "write"]
 
@@ -83,8 +84,8 @@ class Problem(msgspec.Struct, frozen=True, tag="problem"):
 Order: TypeAlias = Search | Complete | Redecide
 Told: TypeAlias = Stage | Found | Redecided | Wanted | Problem
 
-_order: msgspec.msgpack.Decoder[Order] = msgspec.msgpack.Decoder(Order)
-_told: msgspec.msgpack.Decoder[Told] = msgspec.msgpack.Decoder(Told)
+_order: msgspec.msgpack.Decoder[Order] = msgpack_decoder(Order)
+_told: msgspec.msgpack.Decoder[Told] = msgpack_decoder(Told)
 
 
 def write(stream: IO[bytes], message: Order | Told) -> None:

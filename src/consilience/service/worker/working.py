@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-import msgspec
 import polars as pl
 
 from consilience.citest.effect import Estimate
@@ -24,10 +23,11 @@ from consilience.service.result_files import documents_of, result_json
 from consilience.service.tests_done import TestsDone
 from consilience.service.worker.messages import Complete, Found, Order, Redecide, Redecided, Search, Wanted
 from consilience.settings import DEFAULTS, Part, names_of
+from consilience.typed import msgpack_decoder
 
 __all__ = ["MissingTests", "RecordedEstimates", "RecordedTests", "work"]
 
-_result = msgspec.msgpack.Decoder(CIResult)
+_result = msgpack_decoder(CIResult)
 
 
 class MissingTests(Exception):  # noqa: N818  not an error: whoever has sites asks them

@@ -17,6 +17,7 @@ from consilience.secagg import read_fingerprint
 from consilience.service.contract import Contract, Member, warnings_of
 from consilience.service.settings import VariableSpec, checked, schema_of, spec_from, specs_of
 from consilience.settings import NetworkSettings
+from consilience.typed import from_plain
 
 __all__ = ["Offer", "differences"]
 
@@ -52,7 +53,7 @@ class Offer(msgspec.Struct, frozen=True):
                 str(study["name"]),
                 variables,
                 tuple(tuple(sorted(names)) for names in study["datasets"]),
-                checked(msgspec.convert(study["settings"], NetworkSettings)),
+                checked(from_plain(study["settings"], NetworkSettings)),
                 tuple(sorted((str(site["name"]), read_fingerprint(site["fingerprint"])) for site in study["sites"])),
             ).normal()
         except (KeyError, TypeError, ValueError, msgspec.ValidationError) as error:

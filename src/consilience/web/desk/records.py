@@ -16,6 +16,7 @@ from consilience.secagg.context import sha256
 from consilience.service.agent import StudyFolder
 from consilience.service.chain import read_chain
 from consilience.service.tls import write_private
+from consilience.typed import from_json
 
 __all__ = ["Consent", "LedgerFile", "keep_consent", "mark_of", "read_consent"]
 
@@ -63,7 +64,7 @@ def keep_consent(folder: StudyFolder, consent: Consent) -> None:
 def read_consent(folder: StudyFolder) -> Consent | None:
     """The consent that was given; None if there is none, or it cannot be read."""
     try:
-        return msgspec.json.decode((folder.path / "consent.json").read_bytes(), type=Consent)
+        return from_json((folder.path / "consent.json").read_bytes(), Consent)
     except (OSError, msgspec.DecodeError):
         return None
 

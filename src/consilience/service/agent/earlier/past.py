@@ -24,6 +24,7 @@ from consilience.service.agent.earlier.marks import Marks
 from consilience.service.agent.home import Home, StudyFolder, _damaged
 from consilience.service.appending import Appending
 from consilience.service.contract import Contract
+from consilience.typed import json_decoder
 
 __all__ = ["Answered", "Over", "Past", "TookPart"]
 
@@ -133,7 +134,7 @@ class Past:
         found: list[Line] = []
         for number, line in enumerate(lines, start=1):
             try:
-                found.append(msgspec.json.decode(line, type=Line))
+                found.append(json_decoder(Line).decode(line))
             except msgspec.DecodeError:
                 raise _damaged(self._path, f"line {number}") from None
         return found

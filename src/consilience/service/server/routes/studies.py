@@ -33,6 +33,7 @@ from consilience.service.server.pace import Pace
 from consilience.service.server.services import Account, HeldStudy, Owner, OwnStudy, Parts, Services, SharedStudy, Who, access_to
 from consilience.service.store import Access, Principal, StudyRow
 from consilience.settings import NetworkSettings
+from consilience.typed import from_plain
 
 __all__ = ["router", "study_out"]
 
@@ -42,7 +43,7 @@ SitePath = Annotated[str, Path(max_length=64, description="The site's name in th
 
 def _declared(body: StudyIn) -> actions.Declared:
     variables = None if body.variables is None else [v.spec() for v in body.variables]
-    return actions.declare(body.name, variables, body.datasets, msgspec.convert(body.settings.model_dump(), NetworkSettings))
+    return actions.declare(body.name, variables, body.datasets, from_plain(body.settings.model_dump(), NetworkSettings))
 
 
 def study_out(row: StudyRow, services: Services, access: Access) -> StudyOut:

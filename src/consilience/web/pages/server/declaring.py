@@ -20,6 +20,7 @@ from consilience.service.settings import specs_of
 from consilience.service.store import SiteRow, State, StudyRow
 from consilience.settings import NetworkSettings
 from consilience.settings.studyfile import StudyFile, parse_study
+from consilience.typed import from_plain
 from consilience.web.forms import Form, Trouble
 from consilience.web.pages.server.life import steps
 from consilience.web.pages.server.settings_form import controls_of, read_settings
@@ -130,7 +131,7 @@ def _take_file(visit: Visit, text: str, name: str, content: bytes) -> Response:
 def _declared_in(row: StudyRow, file: StudyFile) -> actions.Declared:
     """What a file says; its settings over the defaults. Variables without sets are one set, to be looked at next."""
     try:
-        chosen = msgspec.convert(msgspec.to_builtins(dict(file.settings)), NetworkSettings)
+        chosen = from_plain(msgspec.to_builtins(dict(file.settings)), NetworkSettings)
     except msgspec.ValidationError as error:
         raise OptionError(f"A setting of the file cannot be used over a network: {error}.") from None
     if not file.schema:

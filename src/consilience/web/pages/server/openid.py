@@ -22,6 +22,7 @@ from consilience.errors import ConsilienceError
 from consilience.service.errors import LoginError, UnreachableError
 from consilience.service.server.app import status_of
 from consilience.service.server.openid.entry import enter
+from consilience.typed import from_json
 from consilience.web.forms import Trouble
 from consilience.web.pages.server.login import begin_session, login_page
 from consilience.web.pages.server.open_forms import patient
@@ -59,7 +60,7 @@ def open_sealed(visit: Visit, value: str) -> Sealed:
     text, _, mac = value.rpartition(".")
     if not text or not visit.pages.csrf.valid(f"oidc {text}", mac):
         raise LoginError(LOST)
-    held = msgspec.json.decode(base64.urlsafe_b64decode(text), type=Sealed)
+    held = from_json(base64.urlsafe_b64decode(text), Sealed)
     if held.expires <= visit.services.clock():
         raise LoginError(LOST)
     return held

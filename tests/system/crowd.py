@@ -106,6 +106,8 @@ def wave(
 
         def over() -> bool:
             nonlocal peak
+            ended = [host.returncode for host in hosts if host.poll()]
+            assert not ended, f"sites ended with {ended}: {(folder / 'crowd.log').read_text(encoding='utf-8')[-2000:]}"
             peak = max(peak, memory(pid))
             states = server.sql(f"select state from studies where id in ({','.join('?' * len(ids))})", *ids)
             return all(state in ("finished", "failed") for (state,) in states)

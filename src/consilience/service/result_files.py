@@ -8,9 +8,8 @@ from dataclasses import replace
 from html import escape
 from typing import Any
 
-import polars as pl
-
 from consilience.citest.rounding import PUBLISHED_DIGITS, significant
+from consilience.frames import pl
 from consilience.graph.drawing.svg import Positions
 from consilience.iod import Discovery
 from consilience.iod.report.graphs import common_positions

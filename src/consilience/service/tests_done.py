@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import msgspec
-import polars as pl
 
 from consilience.citest.effect import Estimate
+from consilience.frames import pl
 from consilience.secagg.ring import WORD_BYTES
 
 __all__ = ["TestsDone"]

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from consilience.data.kinds import Kind, Variable
 from consilience.data.profile import TableProfile, profile_table
 from consilience.data.schema import Schema
 from consilience.data.sources import load
 from consilience.errors import OptionError
+from consilience.frames import pl
 from consilience.settings.studyfile import StudyFile
 from consilience.simulate import mixed_sites
 

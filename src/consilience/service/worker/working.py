@@ -6,12 +6,11 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-import polars as pl
-
 from consilience.citest.effect import Estimate
 from consilience.citest.interface import CITest, Progress
 from consilience.citest.question import Question
 from consilience.citest.result import CIResult
+from consilience.frames import pl
 from consilience.iod.discover import TESTING, discover, discover_arguments
 from consilience.iod.discovery import Discovery, question_schema
 from consilience.iod.estimating import estimate_effects, pairs_of, wanted_estimates

@@ -8,8 +8,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import combinations
 
-import polars as pl
-
 from consilience.data.errors import HarmoniseError, OutOfRangeError
 from consilience.data.harmonise.columns import ColumnPlan
 from consilience.data.harmonise.derived import Derived
@@ -19,6 +17,7 @@ from consilience.data.kinds import Kind, Variable
 from consilience.data.schema import Schema
 from consilience.data.table import Table
 from consilience.errors import DataError, SchemaError
+from consilience.frames import pl
 from consilience.web.desk.origin import OWNER
 from consilience.web.desk.table import SiteTable
 from consilience.web.desk.words import page_words

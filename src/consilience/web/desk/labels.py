@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import polars as pl
-
 from consilience.data.kinds import level_label, sort_levels
+from consilience.frames import pl
 
 __all__ = ["labels_in"]
 

@@ -8,9 +8,9 @@ import json
 from pathlib import Path
 
 import msgspec
-import polars as pl
 
 from consilience.federation.site.ledger import LedgerLine
+from consilience.frames import pl
 from consilience.secagg import Identity
 from consilience.secagg.context import sha256
 from consilience.service.agent import StudyFolder

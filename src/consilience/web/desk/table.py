@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-import polars as pl
-
 from consilience.data.finding import Asker, Finding, Grade
 from consilience.data.harmonise import Applied, Change, Plan
 from consilience.data.harmonise.columns import ColumnPlan
@@ -14,6 +12,7 @@ from consilience.data.harmonise.derived import Derived
 from consilience.data.judging import Standing
 from consilience.data.profile import ColumnProfile, profile_column
 from consilience.data.sources import Loaded
+from consilience.frames import pl
 from consilience.web.desk.origin import OWNER, Origin
 
 __all__ = ["SiteTable"]

@@ -17,13 +17,13 @@ from itertools import combinations
 
 import msgspec
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from consilience.data.blocks import over_blocks
 from consilience.data.streamed import Streamed
 from consilience.data.table import Table
 from consilience.disclosure.patterns import columns_of
+from consilience.frames import pl
 from consilience.secagg import Identity
 from consilience.secagg.context import sha256
 

@@ -7,8 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-import polars as pl
-
+from consilience.frames import pl
 from consilience.graph.drawing.svg import Positions
 from consilience.graph.graphs import PAG
 from consilience.iod.report.effects import effects_frame

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import polars as pl
-
+from consilience.frames import pl
 from consilience.iod.discovery import Discovery
 from consilience.iod.report.html import Html, el, join
 from consilience.iod.report.tables import CI_COLUMNS, DECISIONS, Column, ci_rows, table

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import polars as pl
-
 from consilience.data.harmonise.analytes import ANALYTES
 from consilience.data.harmonise.columns import ColumnPlan
 from consilience.data.harmonise.scales import UNITS
 from consilience.data.kinds import Kind
+from consilience.frames import pl
 from consilience.web.desk.labels import labels_in
 from consilience.web.forms import Form, Trouble
 

@@ -1,7 +1,8 @@
 """A site larger than memory: peak memory and CPU time per row of all tests of level 0 and 1, against the same tests of a table in memory.
 
 Ten mixed variables (four continuous, two binary, two ordinal, two multinomial) of one site, in Parquet files of two million rows each. Each
-measurement is a process of its own: its peak memory is what Linux says, and that less what the interpreter and its packages take.
+measurement is a process of its own, with the one that helps it, if there is one: its peak memory is what Linux says, and that less what the
+interpreter and its packages take.
 The results of the smaller table, in memory and streamed, are compared as well.
 
     python benchmarks/out_of_core.py                        # 10⁸ rows, about 4 GB in a temporary folder: hours
@@ -29,6 +30,7 @@ import polars as pl
 
 import consilience as cs
 from consilience.citest.question import all_questions
+from processors import held, seconds_of_processors
 
 KINDS = {"E": "ordinal", "F": "ordinal"}
 PART = 2_000_000
@@ -67,23 +69,15 @@ def make(folder: Path, rows: int) -> None:
             part_of(min(PART, rows - start), number).write_parquet(file, row_group_size=250_000)
 
 
-def held(what: str) -> int:
-    """Bytes that this process has now (VmRSS), or has had at most (VmHWM). Not from getrusage, which counts what its parent had."""
-    for text in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
-        if text.startswith(f"{what}:"):
-            return int(text.split()[1]) * 1024
-    raise OSError(f"No {what} in /proc/self/status.")
-
-
 def measure(folder: Path, memory: str, tests: int | None, threads: int) -> dict[str, Any]:
     """In this process: the tests, with CPU seconds and peak memory."""
     small = cs.Client("small", part_of(200, 0), kinds=KINDS)  # packages are loaded when they are used: what they take is no table's
     cs.Server([small], min_contributors=1, diagnostics=False).test_all(max_given=0)
     before = held("VmRSS")
-    wall, cpu = time.perf_counter(), time.process_time()
+    wall, cpu = time.perf_counter(), seconds_of_processors()
     client = cs.Client("registry", str(folder / "*.parquet"), kinds=KINDS, memory=memory, threads=threads)
     server = cs.Server([client], min_contributors=1, diagnostics=False)
-    loaded = time.process_time() - cpu
+    loaded = seconds_of_processors() - cpu
     asked = list(all_questions(sorted(client.declarations), max_given=1))
     asked = asked if tests is None else asked[:: max(len(asked) // tests, 1)][:tests]
     results = server.test_many(asked)
@@ -91,7 +85,7 @@ def measure(folder: Path, memory: str, tests: int | None, threads: int) -> dict[
         "rows": client.rows,
         "streamed": client.lazy is not None,
         "tests": len(asked),
-        "cpu": time.process_time() - cpu,
+        "cpu": seconds_of_processors() - cpu,
         "read": loaded,
         "wall": time.perf_counter() - wall,
         "peak": held("VmHWM") - before,

@@ -7,6 +7,7 @@ whose code is not this program's is refused, since its results would be somebody
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -22,7 +23,7 @@ from warnings import catch_warnings, simplefilter
 from consilience.errors import MissingPackageError, OptionError
 from consilience.options import check_whole
 
-__all__ = ["Jobs", "check_jobs", "gathered", "on_cluster", "spread"]
+__all__ = ["Jobs", "check_jobs", "environment_of_own", "gathered", "on_cluster", "spread"]
 
 Jobs = int | str
 """How many processes, or where a Dask scheduler is."""
@@ -33,6 +34,15 @@ RETRIES = 3
 """How often a task is begun again elsewhere when its worker is gone."""
 AHEAD = 4
 """Tasks handed to a cluster for each of its threads before the first is done: enough to keep it busy, few enough to be called back."""
+
+ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "POLARS_MAX_THREADS")
+"""There are as many processes as shall use processors: none needs threads of its own for that."""
+
+
+def environment_of_own() -> dict[str, str]:
+    """For a process of ours: this one's environment without settings and passwords of a server or site, of which it needs none."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("CONSILIENCE_")}
+    return {**dict.fromkeys(ONE_THREAD, "1"), **kept}
 
 
 def check_jobs(jobs: object) -> Jobs:

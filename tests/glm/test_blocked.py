@@ -12,7 +12,7 @@ from consilience.data.design import Coding, Design, ModelSpec, build
 from consilience.data.schema import Schema
 from consilience.data.table import Table
 from consilience.glm.blocked import Blocked, answer_together
-from consilience.glm.crowd import Crowds
+from consilience.glm.crowd import Crowds, sets_of_block
 from consilience.glm.layout import Family, Shape, SiteEffects, n_parameters, pack
 from consilience.glm.site_effects import answer, make_kernel, steps
 
@@ -87,7 +87,7 @@ def kernels(table: Table, name: str, effects: SiteEffects, fewest: float) -> tup
         head,
         lambda block: build(block, model, keep, coding, means),
         response,
-        (lambda block: Crowds(table, fewest).of_block(model, present, block)) if fewest > 1 else None,
+        (lambda block: sets_of_block(model, present, block)) if fewest > 1 else None,
         fewest,
     )
     return shape, whole, blocked

@@ -10,7 +10,7 @@ from consilience.data.design import Coding, Design, ModelSpec, build, column_nam
 from consilience.data.features import feature_plan, widen
 from consilience.data.schema import Schema
 from consilience.data.table import Table
-from consilience.glm.crowd import Crowd, Crowds, Weights
+from consilience.glm.crowd import Crowd, Crowds, Weights, sets_of_block
 from consilience.glm.layout import WITHHELD, Family, Shape, SiteEffects, is_silent, n_parameters, pack, unpack
 from consilience.glm.logit import Logit
 from consilience.glm.site_effects import answer, make_kernel
@@ -175,5 +175,5 @@ def test_where_all_sites_share_an_intercept_rows_with_two_levels_are_sets_too() 
     cells = [((d == a) & (e == b)).sum() for a in range(2) for b in range(3)]
     np.testing.assert_array_equal(crossed.sets[:, : plain.sets.shape[1]], plain.sets)
     assert sorted(crossed.sets[:, plain.sets.shape[1] :].sum(axis=0)) == sorted(cell for cell in cells if cell)
-    of_block = crowds.of_block(model, levels, table, crossed=True)
+    of_block = sets_of_block(model, levels, table, crossed=True)
     assert sorted(of_block.sum(axis=0)) == sorted([*crossed.sets.sum(axis=0), 0.0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -60,12 +61,9 @@ class Averages:
                     wanted[key, name] = sample
         if not wanted:
             return
-
-        def look(block: Table) -> list[_Lies]:
-            return [_lies(block, name, sample) for (_, name), sample in wanted.items()]
-
         sums = [_NOTHING] * len(wanted)
-        for found in over_blocks(self.table, {name for sample in wanted.values() for name in sample}, look):
+        look = partial(_all_lie, [(name, sample) for (_, name), sample in wanted.items()])
+        for found in over_blocks(self.table, {name for sample in wanted.values() for name in sample}, look, portable=True):
             sums = [one.with_(other) for one, other in zip(sums, found, strict=True)]
         self._found.update(zip(wanted, sums, strict=True))
 
@@ -98,6 +96,10 @@ class Averages:
         """The means of the columns ``keep`` of a model's predictors."""
         names = column_names(self.table.schema, predictors)
         return self.columns(sample, [names[j] for j in keep], coding)
+
+
+def _all_lie(wanted: Iterable[tuple[str, Sequence[str]]], block: Table) -> list[_Lies]:
+    return [_lies(block, name, sample) for name, sample in wanted]
 
 
 def _lies(block: Table, name: str, sample: Sequence[str]) -> _Lies:

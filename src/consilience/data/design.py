@@ -199,12 +199,12 @@ def compress(table: Table, names: Sequence[str], rows: Rows) -> tuple[dict[str, 
     cells = 1
     for size in sizes:
         cells *= size
-    key = np.zeros(rows.n, dtype=np.int64)
     if cells >= MOST_CELLS:
         matrix = np.stack(columns)
         distinct, where = np.unique(matrix, axis=1, return_inverse=True)
         return {name: distinct[i] for i, name in enumerate(names)}, np.bincount(where.ravel(), times).astype(np.float64)
-    for column, size in zip(columns, sizes, strict=True):
+    key = columns[0].astype(np.int64) if columns else np.zeros(rows.n, dtype=np.int64)
+    for column, size in zip(columns[1:], sizes[1:], strict=True):
         key *= size
         key += column
     if cells <= CELLS_PER_ROW * rows.n + FREE_CELLS:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,12 @@ Floats = NDArray[np.float64]
 Variables = tuple[str, ...]
 Line = tuple[ModelSpec, tuple[int, ...], Floats]
 """A Gaussian model, the columns of it that are kept, and their slopes."""
+_Names = list[tuple[str, int]]
+"""The variable and the level behind every column."""
+_Look = tuple[Variables, _Names, Floats, dict[str, float]]
+"""What is made of a block: for which variables, with the means of which columns, and of counts."""
+_Parts = tuple[Floats, Floats, list[float]]
+"""Of one block: sums of columns, their cross-products, and log-likelihoods of counts."""
 
 
 def cross_products_of(averages: Averages, sets: Sequence[Variables], coding: Coding) -> list[CrossProducts]:
@@ -57,7 +64,7 @@ class _Group:
     """Sums over the rows that are complete on some variables."""
 
     variables: Variables
-    names: list[tuple[str, int]]
+    names: _Names
     n: int
     sums: Floats
     gram: Floats
@@ -100,11 +107,8 @@ def _summed(averages: Averages, groups: dict[frozenset[str], Variables], coding:
         means[key] = averages.columns(variables, names, coding), about
         width = len(names)
         found[key] = _Group(variables, names, n, np.zeros(width), np.zeros((width, width)), dict.fromkeys(counts, 0.0), int(own))
-
-    def look(block: Table) -> list[tuple[Floats, Floats, list[float]]]:
-        return [_of_block(block, group, *means[key], coding) for key, group in found.items()]
-
-    for parts in over_blocks(table, {name for variables in groups.values() for name in variables}, look):
+    look = partial(_of_block, [(group.variables, group.names, *means[key]) for key, group in found.items()], coding)
+    for parts in over_blocks(table, {name for variables in groups.values() for name in variables}, look, portable=True):
         for group, (sums, gram, counted) in zip(found.values(), parts, strict=True):
             group.sums += sums
             group.gram += gram
@@ -116,9 +120,13 @@ def _summed(averages: Averages, groups: dict[frozenset[str], Variables], coding:
     return found
 
 
-def _of_block(block: Table, group: _Group, means: Floats, about: dict[str, float], coding: Coding) -> tuple[Floats, Floats, list[float]]:
-    rows = block.complete(group.variables)
-    columns = coded_columns(block, group.names, rows, coding)
+def _of_block(groups: Sequence[_Look], coding: Coding, block: Table) -> list[_Parts]:
+    return [_group_of_block(block, *group, coding) for group in groups]
+
+
+def _group_of_block(block: Table, variables: Variables, names: _Names, means: Floats, about: dict[str, float], coding: Coding) -> _Parts:
+    rows = block.complete(variables)
+    columns = coded_columns(block, names, rows, coding)
     columns -= means
     counted = list[float]()
     for name, mean in about.items():
@@ -135,13 +143,9 @@ def residual_sums_of(averages: Averages, lines: Sequence[Line], coding: Coding) 
     names = [_columns(table, model, keep) for model, keep, _ in lines]
     means = [averages.columns(model.sample, each, coding) for (model, _, _), each in zip(lines, names, strict=True)]
     sums = [np.zeros(2 + 2 * len(keep)) for _, keep, _ in lines]
-
-    def look(block: Table) -> list[Floats]:
-        return [
-            _residuals(block, model, each, mean, slopes, coding) for (model, _, slopes), each, mean in zip(lines, names, means, strict=True)
-        ]
-
-    for parts in over_blocks(table, {name for model, _, _ in lines for name in model.sample}, look):
+    asked = [(model, each, mean, slopes) for (model, _, slopes), each, mean in zip(lines, names, means, strict=True)]
+    look = partial(_residuals_of_block, asked, coding)
+    for parts in over_blocks(table, {name for model, _, _ in lines for name in model.sample}, look, portable=True):
         sums = [one + part for one, part in zip(sums, parts, strict=True)]
     return [
         _about_mean(one, table.complete(model.sample).n) if coding.centre_at_site else one
@@ -149,13 +153,17 @@ def residual_sums_of(averages: Averages, lines: Sequence[Line], coding: Coding) 
     ]
 
 
-def _columns(table: Table, model: ModelSpec, keep: Sequence[int]) -> list[tuple[str, int]]:
+def _columns(table: Table, model: ModelSpec, keep: Sequence[int]) -> _Names:
     """The columns of a model, and its response at the end."""
     names = column_names(table.schema, model.predictors)
     return [*(names[j] for j in keep), (model.response, 0)]
 
 
-def _residuals(block: Table, model: ModelSpec, names: list[tuple[str, int]], means: Floats, slopes: Floats, coding: Coding) -> Floats:
+def _residuals_of_block(lines: Sequence[tuple[ModelSpec, _Names, Floats, Floats]], coding: Coding, block: Table) -> list[Floats]:
+    return [_residuals(block, *line, coding) for line in lines]
+
+
+def _residuals(block: Table, model: ModelSpec, names: _Names, means: Floats, slopes: Floats, coding: Coding) -> Floats:
     columns = coded_columns(block, names, block.complete(model.sample), coding)
     columns -= means
     X = columns[:, :-1]

@@ -65,8 +65,8 @@ class Table:
 
     ``site`` names the variable that says which site a row is of, where rows of several are in one table. ``apart`` are variables that it
     does not show together, if there are any (:meth:`keeping`).
-    ``threads`` is in how many threads sums over many rows are made. Where it is a block of rows, ``coded`` has columns that some models
-    made of it, for the others.
+    ``threads`` is in how many threads sums over many rows are made, and ``helpers`` how many other processes may take their place. Where it
+    is a block of rows, ``coded`` has columns that some models made of it, for the others.
 
     >>> from consilience.data.schema import Schema
     >>> schema = Schema({"A": "continuous", "E": ("multinomial", ["p", "q", "r"])})
@@ -76,6 +76,7 @@ class Table:
     """
 
     coded: dict[Hashable, Floats] | None = None
+    helpers: int = 0
 
     def __init__(self, frame: pl.DataFrame, schema: Schema, owner: str, cluster: str | None = None, *, site: str | None = None) -> None:
         self.schema, self.site, self.threads = schema, site, 1
@@ -156,10 +157,14 @@ class Table:
         for start in range(0, self.n_rows, step):
             yield partial(self._stretch, slice(start, start + step), kept)
 
-    def blocks(self) -> Iterator[Table]:
-        """Stretches of the rows of at most :data:`BLOCK_ROWS`, of about one length, in their order."""
-        step = -(-self.n_rows // max(-(-self.n_rows // BLOCK_ROWS), 1))
-        for start in range(0, self.n_rows, max(step, 1)):
+    @property
+    def block_rows(self) -> int:
+        """Rows of a block: at most :data:`BLOCK_ROWS`, so that all are of about one length."""
+        return max(-(-self.n_rows // max(-(-self.n_rows // BLOCK_ROWS), 1)), 1)
+
+    def blocks(self, step: int) -> Iterator[Table]:
+        """Stretches of so many rows, in their order."""
+        for start in range(0, self.n_rows, step):
             yield self._stretch(slice(start, start + step), self.names)
 
     def _stretch(self, rows: slice, names: Iterable[str]) -> Table:
@@ -200,6 +205,7 @@ class Table:
         """
         made = object.__new__(Table)
         made.schema, made.site, made.apart, made.threads = self.schema, self.site, self.apart, self.threads
+        made.helpers = self.helpers
         made.cluster = self.cluster if self.cluster is None or rows is None else self.cluster[rows]
         made.n_rows = self.n_rows if rows is None else len(rows)
         made.numbers, made.codes, made._missing, made._rows = {}, {}, {}, {}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from consilience.data.quartiles import lengthy
 from consilience.data.table import Table
 
 __all__ = ["Wide", "find_features"]
+
+_Found = tuple[float, Floats, Floats, Floats, Floats, list[Floats]]
+"""Of features in some rows: how many rows, their sums, sums of squares, least and greatest; and of numbers within levels."""
 
 
 class Wide:
@@ -45,6 +49,10 @@ class Wide:
         self.p = len(keep)
         self.off, self.about = np.zeros(self.p), np.zeros(len(plan))
         self.told = [True] * len(plan)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # what another process is told of it: which features may be told is found here
+        return {**self.__dict__, "levels": None}
 
     def design(self, block: Table) -> Design:
         """A block's rows of the model, all columns centred with those of the other blocks."""
@@ -83,7 +91,10 @@ class _Sums:
         self.inside: dict[tuple[int, int], Floats] = {pair: np.zeros(2) for pair in sorted(pairs)}
         """Of a number within a level: the sums of its squares, and of what it is without its sign."""
 
-    def of_block(self, block: Table) -> tuple[float, Floats, Floats, Floats, Floats, list[Floats]]:
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "table"}
+
+    def of_block(self, block: Table) -> _Found:
         """What one block adds."""
         made, features, bounded = self.wide.raw(block)
         weights = made.weights
@@ -98,7 +109,7 @@ class _Sums:
         low, high = features.min(axis=0, initial=np.inf), features.max(axis=0, initial=-np.inf)
         return n, weighted.sum(axis=0), np.einsum("ij,ij->j", weighted, features), low, high, inside
 
-    def add(self, part: tuple[float, Floats, Floats, Floats, Floats, list[Floats]]) -> None:
+    def add(self, part: _Found) -> None:
         """The next block."""
         n, sums, squares, low, high, inside = part
         self.n, self.sums, self.squares = self.n + n, self.sums + sums, self.squares + squares
@@ -163,29 +174,29 @@ def find_features(table: Table, wides: Sequence[Wide]) -> None:
     """
     _refine(table, wides)
     sums = [_Sums(wide, table) for wide in wides]
-
-    def look(block: Table) -> list[tuple[float, Floats, Floats, Floats, Floats, list[Floats]]]:
-        return [each.of_block(block) for each in sums]
-
-    for parts in over_blocks(table, _names(wides), look):
+    for parts in over_blocks(table, _names(wides), partial(_features_of_block, sums), portable=True):
         for each, part in zip(sums, parts, strict=True):
             each.add(part)
     for each in sums:
         each.end()
 
 
+def _features_of_block(sums: Sequence[_Sums], block: Table) -> list[_Found]:
+    return [each.of_block(block) for each in sums]
+
+
 def _refine(table: Table, wides: Sequence[Wide]) -> None:
     """Take out what rounding left of means: of a number far from zero that is more than nothing, and fourth powers are made of it."""
-
-    def look(block: Table) -> list[tuple[float, Floats, float]]:
-        return [_left(wide, block) for wide in wides]
-
     left = [(0.0, np.zeros(wide.p), 0.0) for wide in wides]
-    for parts in over_blocks(table, _names(wides), look):
+    for parts in over_blocks(table, _names(wides), partial(_left_in_block, wides), portable=True):
         left = [(n + m, off + more, middle + further) for (n, off, middle), (m, more, further) in zip(left, parts, strict=True)]
     for wide, (n, off, middle) in zip(wides, left, strict=True):
         if n:
             wide.off, wide.middle = off / n, wide.middle + middle / n
+
+
+def _left_in_block(wides: Sequence[Wide], block: Table) -> list[tuple[float, Floats, float]]:
+    return [_left(wide, block) for wide in wides]
 
 
 def _left(wide: Wide, block: Table) -> tuple[float, Floats, float]:

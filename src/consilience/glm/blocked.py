@@ -56,6 +56,10 @@ class Blocked(Kernel):
         self.response, self.sets, self.fewest = response, sets, fewest
         self.n_shared, self.n_intercepts, self.reaches = head.n_shared, head.n_intercepts, head.reaches
 
+    def __getstate__(self) -> dict[str, Any]:
+        # what another process is told of it: blocks it is given, and the table stays here
+        return {name: value for name, value in self.__dict__.items() if name != "table"}
+
     @property
     def places(self) -> NDArray[np.intp]:
         return self.head.places
@@ -153,6 +157,7 @@ class _Part(NamedTuple):
     terms: RowTerms
     whole: Evaluation
     told: dict[Hashable, Any]
+    settled: frozenset[Hashable] = frozenset()
 
 
 def _bare(terms: RowTerms) -> RowTerms:
@@ -177,12 +182,14 @@ class _Terms:
             return None
         terms = made.rows(made.linear(self.shared), self.shared, self.intercepts)
         if not terms.feasible:
-            return _Part(terms, self.whole, {})
+            return _Part(_bare(terms), self.whole, {})
         if not self.all:
             return _Part(_bare(terms), self._of_intercepts(made, terms), {})
         sets = self.kernel.sets
-        told = {} if sets is None else self.tally.of_block(made, terms, partial(sets, block))
-        return _Part(_bare(terms), made.full(terms), told)
+        if sets is None:
+            return _Part(_bare(terms), made.full(terms), {})
+        told = self.tally.of_block(made, terms, partial(sets, block))
+        return _Part(_bare(terms), made.full(terms), told, frozenset(self.tally.settled))
 
     def _of_intercepts(self, made: Kernel, terms: RowTerms) -> Evaluation:
         """Score and information of the intercepts alone, in their places."""
@@ -205,7 +212,7 @@ class _Terms:
         )
         pull = part.whole.pull if self.whole.pull is None or part.whole.pull is None else self.whole.pull + part.whole.pull
         self.whole = Evaluation(self.whole.score + part.whole.score, self.whole.info + part.whole.info, pull)
-        self.tally.add(part.told)
+        self.tally.add(part.told, part.settled)
 
     def found(self) -> RowTerms:
         """The terms over all rows, with all that is made of them."""
@@ -243,11 +250,12 @@ def _look(table: Table, asks: Sequence[Ask]) -> list[Any]:
         sums.append(_Reach(kernel, shared) if intercepts is None else _Terms(kernel, shared, intercepts, whole=whole))
     names = {name for one in sums for name in one.kernel.names}
 
-    def look(block: Table) -> list[Any]:
-        shared: Shared = {}
-        return [one.of_block(block, shared) for one in sums]
-
-    for parts in over_blocks(table, names, look):
+    for parts in over_blocks(table, names, partial(_of_block, sums), portable=True):
         for one, part in zip(sums, parts, strict=True):
             one.add(part)
     return [one.found() for one in sums]
+
+
+def _of_block(sums: Sequence[Any], block: Table) -> list[Any]:
+    shared: Shared = {}
+    return [one.of_block(block, shared) for one in sums]

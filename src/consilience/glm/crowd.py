@@ -35,7 +35,7 @@ from consilience.data.design import ModelSpec
 from consilience.data.features import Levels, parted
 from consilience.data.table import Rows, Table
 
-__all__ = ["Crowd", "Crowds", "Weights", "step_weights"]
+__all__ = ["Crowd", "Crowds", "Weights", "sets_of_block", "step_weights"]
 
 Floats = NDArray[np.float64]
 EVERY = slice(None)
@@ -251,14 +251,6 @@ class Crowds:
     def _with_levels(self, own: Sequence[NDArray[np.int32]], names: Sequence[str]) -> Iterator[tuple[NDArray[np.int32], Sequence[str]]]:
         return zip(own, (self.table.schema[name].levels for name in names), strict=True)
 
-    def of_block(self, model: ModelSpec, levels: Sequence[tuple[str, int]], block: Table, *, crossed: bool = False) -> Floats:
-        """The sets of a model's rows in a block: all of them, and those with each of the ``levels`` that occur in some block."""
-        rows = block.complete(model.sample)
-        own = {name: block.codes[name] if rows.index is None else block.codes[name][rows.index] for name, _ in levels}
-        found = [(name, (own[name] == level).astype(np.float64)) for name, level in levels]
-        pairs = [a * b for (one, a), (other, b) in combinations(found, 2) if one != other] if crossed else []
-        return np.stack([np.ones(rows.n), *(each for _, each in found), *pairs], axis=1)
-
     def levels(self, model: ModelSpec, names: Sequence[tuple[str, int]]) -> Levels | None:
         """The levels among the columns ``names`` of a design; None where no rule is asked for.
 
@@ -303,6 +295,15 @@ class Crowds:
             sizes = len(self.table.schema[one].levels), len(self.table.schema[other].levels)
             self._pairs[key] = parted(self._codes(rows, one), self._codes(rows, other), sizes, self._times(rows), self.fewest)
         return self._pairs[key]
+
+
+def sets_of_block(model: ModelSpec, levels: Sequence[tuple[str, int]], block: Table, *, crossed: bool = False) -> Floats:
+    """The sets of a model's rows in a block: all of them, and those with each of the ``levels`` that occur in some block."""
+    rows = block.complete(model.sample)
+    own = {name: block.codes[name] if rows.index is None else block.codes[name][rows.index] for name, _ in levels}
+    found = [(name, (own[name] == level).astype(np.float64)) for name, level in levels]
+    pairs = [a * b for (one, a), (other, b) in combinations(found, 2) if one != other] if crossed else []
+    return np.stack([np.ones(rows.n), *(each for _, each in found), *pairs], axis=1)
 
 
 def _sets(n: int, codes: Sequence[NDArray[np.int32]], counts: Sequence[NDArray[np.intp]]) -> Floats:

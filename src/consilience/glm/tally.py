@@ -7,12 +7,12 @@ largest that one can be. That is *settled* then, and later blocks are not asked 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from consilience.glm.crowd import FAINT, ROUNDING, Crowd, Weights
+from consilience.glm.crowd import EVERY, FAINT, ROUNDING, Crowd, Weights
 from consilience.glm.kernel import Floats, Kernel, RowTerms
 
 __all__ = ["Tally"]
@@ -66,7 +66,7 @@ class _Sums:
         sets = sets if told.by_level else sets[:, :1]
         rows = sets.sum(axis=0)
         sizes = np.tile(rows, (len(told.values), 1)) if told.having is None else np.dot(told.having, sets)
-        bare = told._replace(values=np.empty((0, 0)), having=None)  # without its rows, which are let go
+        bare = told._replace(values=np.empty((0, 0)), having=None, rows=EVERY)  # without its rows, which are let go
         return _Sums(np.dot(told.values, sets), np.dot(told.values * told.values, sets), sizes, rows, bare)
 
     def add(self, other: _Sums) -> None:
@@ -118,8 +118,9 @@ class Tally:
         crowd = _Some(sets if order is None else lambda: sets()[order], self.fewest, self.settled)
         return {told.label: _Sums.of(told, crowd.sets) for told in kernel.weights(terms, crowd)}
 
-    def add(self, block: dict[Hashable, _Sums]) -> None:
-        """Rows of another block."""
+    def add(self, block: dict[Hashable, _Sums], settled: Iterable[Hashable] = ()) -> None:
+        """Rows of another block, and what was settled by then, where its sums were made in another process."""
+        self.settled.update(settled)
         for label, sums in block.items():
             if label in self.known:
                 self.known[label].add(sums)

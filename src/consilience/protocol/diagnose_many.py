@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -89,14 +90,17 @@ def _asked(desk: Desk, ask: DiagnoseAsk, ordinal: Ordinal, exponents: dict[str, 
 
 def _numbers(desk: Desk, asked: dict[int, _Asked]) -> dict[int, Floats]:
     """Models of continuous responses: one pass, since they need no search."""
-    slopes = {i: each.widened.place(each.ask.model.point) for i, each in asked.items()}
-
-    def look(block: Table) -> list[list[Any]]:
-        return [_residual_sums(each, slopes[i], block) for i, each in asked.items()]
-
+    look = partial(_of_block, _residual_sums, [(each, each.widened.place(each.ask.model.point)) for each in asked.values()])
     return {
         i: answer_of_numbers(sums, each.widened) for (i, each), sums in zip(asked.items(), _added(desk.table, asked, look), strict=True)
     }
+
+
+def _of_block(
+    sums: Callable[[_Asked, Floats, Table], list[Any] | None], asked: Sequence[tuple[_Asked, Floats]], block: Table
+) -> list[list[Any] | None]:
+    """What one block adds, model by model."""
+    return [sums(each, point, block) for each, point in asked]
 
 
 def _residual_sums(each: _Asked, slopes: Floats, block: Table) -> list[Any]:
@@ -124,10 +128,7 @@ def _counts(desk: Desk, asked: dict[int, _Asked]) -> dict[int, Floats]:
     ]
     ends = dict(zip(fitted, answer_together(desk.table, runs), strict=True))
     told = {i: each for i, each in fitted.items() if not (ends[i][0].infeasible or ends[i][0].withheld)}
-
-    def look(block: Table) -> list[list[Any] | None]:
-        return [_excess_sums(each, ends[i][1], block) for i, each in told.items()]
-
+    look = partial(_of_block, _excess_sums, [(each, ends[i][1]) for i, each in told.items()])
     sums = dict(zip(told, _added(desk.table, told, look), strict=True))
     return silent | {i: answer_of_counts(ends[i][0], sums.get(i, ()), each.widened) for i, each in fitted.items()}
 
@@ -146,7 +147,7 @@ def _added(table: Table, asked: dict[int, _Asked], look: Any) -> list[list[Any]]
     found: list[list[Any]] = [[] for _ in asked]
     if not asked:
         return found
-    for parts in over_blocks(table, {name for each in asked.values() for name in each.ask.model.sample}, look):
+    for parts in over_blocks(table, {name for each in asked.values() for name in each.ask.model.sample}, look, portable=True):
         for k, part in enumerate(parts):
             if part is not None:
                 found[k] = part if not found[k] else [one + other for one, other in zip(found[k], part, strict=True)]

@@ -18,7 +18,7 @@ from consilience.data.kinds import Kind
 from consilience.data.schema import Schema
 from consilience.data.table import Table
 from consilience.glm.blocked import Blocked, answer_together
-from consilience.glm.crowd import Crowds
+from consilience.glm.crowd import Crowds, sets_of_block
 from consilience.glm.gaussian import Moments
 from consilience.glm.kernel import Floats, Kernel
 from consilience.glm.layout import Family, ModelSize, Ordinal, Shape, SiteEffects, Total, family_of, model_size, pack, unpack
@@ -278,10 +278,7 @@ class _Bench:
         del key
         spec, coding, names = model.spec, self.coding, column_names(self.table.schema, model.predictors)
         means = self.averages.columns(model.sample, [names[j] for j in model.keep], coding)
-
-        def design(block: Table) -> Design:
-            return build(block, spec, model.keep, coding, means)
-
+        design = partial(build, model=spec, keep=model.keep, coding=coding, means=means)
         return blocked_kernel(self.averages, self.crowds, model, shape, request.effects, design, model.mu)
 
     def _kernel(self, model: ModelAsk, shape: Shape, request: Evaluate, key: Any) -> Kernel | Moments | None:
@@ -360,17 +357,19 @@ def blocked_kernel(
     head = make_kernel(totals, shape, effects, mu)
     if head is None:
         return None
-
-    def coded(block: Table) -> Design:
-        made = design(block)
-        return Design(made.columns, recoded(block, model, made.response), made.weights) if model.levels else made
-
     sets = None
     if crowds.fewest > 1 and not counts_rows(table, spec):
         discrete = [name for name in model.predictors if name in table.codes]
         levels = [(name, int(code)) for name in discrete for code in np.flatnonzero(averages.levels(model.sample, name))]
-        sets = partial(crowds.of_block, spec, levels, crossed=effects is SiteEffects.NONE)
+        sets = partial(sets_of_block, spec, levels, crossed=effects is SiteEffects.NONE)
+    coded = partial(_coded, model, design) if model.levels else design
     return Blocked(table, model.sample, head, coded, (model.response, model.levels), sets, crowds.fewest)
+
+
+def _coded(model: ModelAsk, design: Callable[[Table], Design], block: Table) -> Design:
+    """A block's design, its response coded among the levels that occur."""
+    made = design(block)
+    return Design(made.columns, recoded(block, model, made.response), made.weights)
 
 
 def recoded(table: Table, model: ModelAsk, response: NDArray[Any]) -> NDArray[np.int32]:

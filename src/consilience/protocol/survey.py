@@ -12,7 +12,7 @@ from consilience.glm.kernel import Floats
 from consilience.protocol.desk import Desk
 from consilience.protocol.guard import Guard
 from consilience.protocol.request import MANY, Request, VariableSet
-from consilience.protocol.units import spread_of
+from consilience.protocol.units import spreads_of
 from consilience.wording import counted
 
 __all__ = ["Survey", "Surveyed"]
@@ -67,8 +67,7 @@ class Survey(Request, frozen=True, tag="survey"):
         for variables in self.sets:
             n = table.complete(variables).n if table.holds(variables) else 0
             answer += [float(n > 0), float(n)]
-        for name in self.spreads:
-            spread = spread_of(table, name)
+        for spread in spreads_of(table, self.spreads):
             votes = spread > 0.0 and math.isfinite(spread)
             # the exponent, not the spread: a mean of spreads would need a unit to be summed in, which is what is being agreed on
             answer += [1.0, EXPONENT_STEP * round(math.log2(spread) / EXPONENT_STEP)] if votes else [0.0, 0.0]

@@ -49,6 +49,8 @@ __all__ = ["Client"]
 RARE = ("warn", "refuse")
 THREADS = 2
 """Threads of a site whose owner does not say how many: it shares its computer with others."""
+LEAST_FOR_HELPERS = 1 << 30
+"""Bytes that a table may take where another process helps with its sums: that one takes 150 MiB by itself, whatever the table."""
 _SEED = b"consilience/seed/1"
 
 
@@ -97,8 +99,8 @@ class Client:
         Bytes that the table may take, or a text such as ``"2 GB"``; by default a quarter of this computer's. Parquet files and DuckDB
         databases that would take more are not loaded: they are read a block of rows at a time, whenever something is summed over them.
     threads
-        In how many threads sums over many rows are made: by default two, or one where the computer has one processor. No result depends
-        on it.
+        In how many threads sums over many rows are made: by default two, or one where the computer has one processor. On Linux, where sums
+        take long and ``memory`` is a gigabyte or more, all but one are processes beside this one. No result depends on it.
     seed
         Resampled rows (``discover(bootstrap=...)``) are drawn from a secret of the identity and the study. A seed, a whole number, makes
         them the same in every study: to repeat an analysis in one program.
@@ -539,6 +541,7 @@ class Client:
             table.threads = self.threads
         else:
             table = self._streamed(self.lazy, schema)
+        table.helpers = self.threads - 1 if self.memory >= LEAST_FOR_HELPERS else 0
         self._last = (self.frame, cluster, ref(table))
         return table
 

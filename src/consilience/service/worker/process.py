@@ -12,6 +12,7 @@ from contextlib import suppress
 from threading import Thread
 from typing import IO
 
+from consilience.parallel import environment_of_own
 from consilience.service.worker.limits import resident
 from consilience.service.worker.messages import Order, Told, read, write
 
@@ -21,8 +22,6 @@ TICK = 0.2
 """Seconds between two looks at limits while a worker works."""
 GOODBYE_SECONDS = 2.0
 """For a process whose output has ended to be gone."""
-ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "POLARS_MAX_THREADS")
-"""There are as many workers as shall use processors: none needs threads of its own for that."""
 
 
 class WorkerProcess:
@@ -36,7 +35,7 @@ class WorkerProcess:
             # the server's log is lines of JSON, so nothing else may write there: what a worker has to say, it tells
             command = [sys.executable, "-m", "consilience.service.worker"]
             self._process = subprocess.Popen(  # noqa: S603  our own program
-                command, stdin=theirs, stdout=also_theirs, stderr=subprocess.DEVNULL, env=_environment()
+                command, stdin=theirs, stdout=also_theirs, stderr=subprocess.DEVNULL, env=environment_of_own()
             )
         finally:
             os.close(theirs)
@@ -105,9 +104,3 @@ class WorkerProcess:
         with suppress(OSError):  # what was still to be written is for nobody
             self._orders.close()
         return code
-
-
-def _environment() -> dict[str, str]:
-    """This process's own, without settings and passwords of the server, of which a worker needs none."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("CONSILIENCE_")}
-    return {**dict.fromkeys(ONE_THREAD, "1"), **kept}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from hashlib import sha256
 from importlib import import_module
@@ -20,10 +20,12 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 from warnings import catch_warnings, simplefilter
 
+from threadpoolctl import ThreadpoolController
+
 from consilience.errors import MissingPackageError, OptionError
 from consilience.options import check_whole
 
-__all__ = ["Jobs", "check_jobs", "environment_of_own", "gathered", "on_cluster", "spread"]
+__all__ = ["Jobs", "check_jobs", "environment_of_own", "gathered", "on_cluster", "one_thread", "spread"]
 
 Jobs = int | str
 """How many processes, or where a Dask scheduler is."""
@@ -43,6 +45,19 @@ def environment_of_own() -> dict[str, str]:
     """For a process of ours: this one's environment without settings and passwords of a server or site, of which it needs none."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CONSILIENCE_")}
     return {**dict.fromkeys(ONE_THREAD, "1"), **kept}
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def one_thread() -> AbstractContextManager[object]:
+    """While models are fitted: designs are narrow, and one BLAS thread is faster than several that wait for each other. It also rounds
+    otherwise than two, of long columns: what one process computes is what any other does.
+    """
+    limited: AbstractContextManager[object] = _libraries().limit(limits=1, user_api="blas")
+    return limited
 
 
 def check_jobs(jobs: object) -> Jobs:

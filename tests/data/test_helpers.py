@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from threadpoolctl import threadpool_info
 
 from consilience.data import helpers as module
 from consilience.data.blocks import over_blocks
@@ -21,6 +22,7 @@ from consilience.data.helpers import MOST_LOST, Helpers
 from consilience.data.schema import Schema
 from consilience.data.table import Table
 from consilience.federation import Client
+from consilience.parallel import one_thread
 from tests.data.started import started, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="only Linux has memory without a name")]
@@ -161,7 +163,7 @@ def test_a_sum_that_is_given_up_leaves_no_helper_behind_that_goes_on(made: Helpe
     going = over_blocks(table(), ["A"], summed, portable=True)
     next(going)
     going.close()  # type: ignore[attr-defined]
-    assert made.lent == 0
+    assert made.lent == []
     assert is_gone(pid) or [helper.waiting for helper in made.there] == [0]
     assert sums(table())[0] == alone()
 
@@ -209,6 +211,43 @@ def test_a_copy_of_this_process_has_no_helpers_and_ends_none(made: Helpers) -> N
         os._exit(len(made.there))
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert set(sums(table())[1]) == {HERE, pid}
+
+
+def test_a_copy_of_this_process_keeps_no_end_of_a_helper_that_is_lent(made: Helpers) -> None:
+    started(made)
+    with made.borrowed(1) as (helper,):
+        child = os.fork()
+        if child == 0:
+            held = {helper._connection.fileno(), *(slot.fd for slot in (*helper._slots, *helper._answers))}
+            made.forget()
+            os._exit(sum(Path(f"/proc/self/fd/{fd}").exists() for fd in held))
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def blas_threads(block: Table) -> tuple[float, int, int]:
+    """How many threads linear algebra has here."""
+    del block
+    return 0.0, max(each["num_threads"] for each in threadpool_info() if "numpy" in each["filepath"]), os.getpid()
+
+
+def test_a_helper_rounds_as_a_site_does(made: Helpers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")  # of more than ten thousand values two threads make other sums than one
+    (pid,) = started(made)
+    with one_thread():
+        found, makers = sums(table(), blas_threads)
+    assert set(makers) == {HERE, pid}
+    assert {threads for _, threads in found} == {1}
+
+
+def test_a_helper_starts_whatever_is_in_the_path_and_loads_nothing_from_where_it_is(
+    made: Helpers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "json.py").write_text("raise RuntimeError('somebody else')", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [Path("/nowhere"), *sys.path])  # the import system passes over what is no text
+    (pid,) = started(made)
+    assert set(sums(table())[1]) == {HERE, pid}
+    assert made.lost == 0
 
 
 def test_a_site_that_may_take_little_memory_has_none() -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from consilience.data.helpers import Helper, Helpers
 from consilience.data.table import Table
 from consilience.federation import Server
+from consilience.protocol.desk import Desk
 from tests.data.started import started
 from tests.federation.test_blocks import clients, results
 from tests.federation.test_out_of_core import client_of, written
@@ -59,3 +62,19 @@ def test_of_a_table_larger_than_memory(monkeypatch: pytest.MonkeyPatch, given: l
     )
     assert together.equals(alone, null_equal=True)
     assert len(given) > 50
+
+
+def test_a_site_computes_with_one_thread_of_linear_algebra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two make other sums of long columns, and a helper has one."""
+    found = set[int]()
+    answer = Desk.answer
+
+    def noted(self: Desk, body: Any, site: int) -> Any:
+        found.update(each["num_threads"] for each in threadpool_info() if "numpy" in each["filepath"])
+        return answer(self, body, site)
+
+    monkeypatch.setattr(Desk, "answer", noted)
+    monkeypatch.setattr("consilience.federation.exchange.batch.one_thread", nullcontext)  # as where the server is another process
+    with threadpool_limits(2, "blas"):
+        Server(clients(gaps=False)).test("a", "b")
+    assert found == {1}

@@ -106,6 +106,12 @@ def test_a_streamed_site_and_one_in_memory_work_together(tmp_path: Path) -> None
     assert found[1] == pytest.approx(found[0], rel=1e-9)
 
 
+def test_levels_alone_are_tested_without_a_look_at_numbers(tmp_path: Path) -> None:
+    paths = [written(tmp_path, site) for site in range(2)]
+    found = [Server([client_of(path, path.stem, streamed=streamed) for path in paths]).test("d", "e").p_value for streamed in (False, True)]
+    assert found[1] == pytest.approx(found[0], rel=1e-9)
+
+
 @pytest.mark.parametrize("terms", [Terms(min_cell=5), Terms(min_cell=5, min_rows=30, isolation=Isolation.STRICT)], ids=["levels", "strict"])
 def test_what_takes_part_is_what_would_of_the_table_in_memory(tmp_path: Path, terms: Terms) -> None:
     path = written(tmp_path, 0)

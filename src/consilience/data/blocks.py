@@ -58,7 +58,7 @@ def over_blocks(table: Table, names: Iterable[str], work: Callable[[Table], T], 
     while not over:
         with helpers.borrowed(helped) as lent:
             if lent:
-                yield from _with_helpers(parts, done, pickle.dumps(work, pickle.HIGHEST_PROTOCOL), lent)
+                yield from _with_helpers(parts, done, pickle.dumps((work, table.schema), pickle.HIGHEST_PROTOCOL), lent)
                 return
         over = yield from _in_threads(parts, done, table.threads, helped)
 
@@ -92,11 +92,11 @@ def _with_helpers(parts: Iterable[Part], done: Callable[[Part], list[T]], work: 
     for each in lent:
         with suppress(Gone):
             each.begin(work)
-    waiting, longest = deque[tuple[Part, Helper | None, list[T]]](), 0.0
+    waiting, longest = deque[tuple[Part | None, Helper | None, list[T]]](), 0.0
 
     def first() -> list[T]:
         part, helper, made = waiting.popleft()
-        if helper is None:
+        if helper is None or part is None:
             return made
         try:
             found: list[T] = helper.take(PATIENCE + MUCH_LONGER * longest)
@@ -111,7 +111,7 @@ def _with_helpers(parts: Iterable[Part], done: Callable[[Part], list[T]], work: 
             waiting.append((part, helper, []))
         else:
             began = time.perf_counter()
-            waiting.append((part, None, done(part)))
+            waiting.append((None, None, done(part)))  # without the part, which is let go
             longest = max(longest, time.perf_counter() - began)
         while waiting and (waiting[0][1] is None or waiting[0][1].has_made() or len(waiting) > MOST_WAITING):
             yield from first()

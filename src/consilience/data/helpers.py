@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
-from threading import Lock
+from threading import RLock
 from typing import Any, NoReturn
 
 from consilience.data.helping import ENOUGH, FAILED, READY
@@ -64,31 +64,37 @@ class Helper:
     """One process. It ends with :meth:`close`, when nothing was asked of it for long, or with this process, however that ends."""
 
     def __init__(self) -> None:
-        self._slots = [Slot() for _ in range(PARTS)]
         self.waiting, self.is_over, self.was_lost = 0, False, False
         self._began, self._next = False, 0
-        ours, theirs = socket.socketpair()
-        limit = struct.pack("ll", int(PATIENCE), 0)
-        ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)  # who does not read holds nobody up
-        fds = [theirs.fileno(), *(slot.fd for slot in self._slots)]
         modules = sorted(name for name in sys.modules if name.startswith(OURS))
-        told = json.dumps([fds[0], fds[1:], modules, IDLE_SECONDS, sys.path])
+        path = [entry for entry in sys.path if isinstance(entry, str)]
+        self._slots, self._answers = list[Slot](), list[Slot]()
         try:
-            self._process = subprocess.Popen(  # noqa: S603  our own program
-                [sys.executable, "-c", PROGRAM, told],
-                pass_fds=fds,
+            self._process, self._connection = self._started(modules, path)
+        except BaseException:
+            self._give_back()
+            raise
+
+    def _started(self, modules: list[str], path: list[str]) -> tuple[subprocess.Popen[bytes], Connection]:
+        for _ in range(PARTS):
+            self._slots.append(Slot())
+            self._answers.append(Slot())
+        slots, answers = ([slot.fd for slot in each] for each in (self._slots, self._answers))
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            limit = struct.pack("ll", int(PATIENCE), 0)
+            for way in (socket.SO_SNDTIMEO, socket.SO_RCVTIMEO):  # who stops in the middle of a message holds nobody up
+                ours.setsockopt(socket.SOL_SOCKET, way, limit)
+            told = json.dumps([theirs.fileno(), slots, answers, modules, IDLE_SECONDS, path])
+            process = subprocess.Popen(  # noqa: S603  our own program
+                [sys.executable, "-P", "-c", PROGRAM, told],  # -P: nothing is loaded from wherever this process happens to be
+                pass_fds=[theirs.fileno(), *slots, *answers],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 env={**environment_of_own(), **KEEPING},
             )
-        except BaseException:
-            ours.close()
-            self._give_back()
-            raise
-        finally:
-            theirs.close()
-        self._connection = Connection(ours.detach())
+            return process, Connection(ours.detach())
 
     @property
     def pid(self) -> int:
@@ -109,18 +115,20 @@ class Helper:
         return self._began
 
     def begin(self, work: bytes) -> None:
-        """What is to be made of the parts that follow."""
+        """What is to be made of the parts that follow, and their schema."""
         self._say(work)
 
     def give(self, part: Table) -> None:
         """A part of a table; :attr:`is_free` must be true."""
         k, self._next = self._next, (self._next + 1) % PARTS
-        slot = self._slots[k]
-        placed = slot.put({**part.numbers, **part.codes})
+        self.waiting += 1
+        try:
+            placed = self._slots[k].put({**part.numbers, **part.codes})
+        except OSError:  # no room
+            self._end(lost=True)
         numbers = [place for place in placed if place[0] in part.numbers]
         codes = [place for place in placed if place[0] in part.codes]
-        self.waiting += 1
-        self._say(pickle.dumps((k, part.schema, numbers, codes, part.block_rows), pickle.HIGHEST_PROTOCOL))
+        self._say(pickle.dumps((k, numbers, codes, part.block_rows), pickle.HIGHEST_PROTOCOL))
 
     def has_made(self) -> bool:
         """True if something can be taken from it without waiting."""
@@ -132,26 +140,31 @@ class Helper:
             raise Gone
         if not self._connection.poll(patience):
             self._end(lost=True)
-        made = self._hear()
+        said = self._hear()
         self.waiting -= 1
-        if made == FAILED:
+        if said == FAILED:
             raise Gone
-        found: list[Any] = pickle.loads(made)  # noqa: S301  from a process of ours
+        k, placed = pickle.loads(said)  # noqa: S301  from a process of ours
+        found: list[Any] = pickle.loads(self._answers[k].get(placed)[""].data)  # noqa: S301
         return found
 
     def _say(self, what: bytes) -> None:
         if self.is_over:
             raise Gone
+        self.is_over = True  # if it ends in the middle of a message, by whatever, nobody could go on from there
         try:
             self._connection.send_bytes(what)
         except OSError:
             self._end(lost=True)
+        self.is_over = False
 
     def _hear(self) -> bytes:
+        self.is_over = True
         try:
             heard = self._connection.recv_bytes()
         except (EOFError, OSError):
             self._end(lost=True)
+        self.is_over = False
         if heard == ENOUGH:
             self._end(lost=False)
         return heard
@@ -174,7 +187,7 @@ class Helper:
         self._give_back()
 
     def _give_back(self) -> None:
-        for slot in self._slots:
+        for slot in (*self._slots, *self._answers):
             slot.close()
 
 
@@ -183,10 +196,10 @@ class Helpers:
     """All helpers of this process, of whatever table. Each is lent to one sum at a time."""
 
     there: list[Helper] = field(default_factory=list)
-    lent: int = 0
+    lent: list[Helper] = field(default_factory=list)
     lost: int = 0
     spent: float = 0.0
-    _lock: Lock = field(default_factory=Lock)
+    _lock: RLock = field(default_factory=RLock)  # the collector may end a sum, which gives back what it has, in the middle of this
 
     def are_there(self, most: int) -> bool:
         """True if one of at most so many has nothing to do. While there are fewer, others are started if that pays."""
@@ -196,15 +209,16 @@ class Helpers:
     @contextmanager
     def borrowed(self, most: int) -> Iterator[list[Helper]]:
         """Those that have nothing to do, at most so many."""
-        with self._lock:
-            taken = self._free(most)
-            self.there = [helper for helper in self.there if helper not in taken]
-            self.lent += len(taken)
+        taken = list[Helper]()
         try:
+            with self._lock:
+                taken += self._free(most)
+                self.there = [helper for helper in self.there if helper not in taken]
+                self.lent += taken
             yield taken
         finally:
             with self._lock:
-                self.lent -= len(taken)
+                self.lent = [helper for helper in self.lent if helper not in taken]
                 for helper in taken:
                     if helper.waiting or helper.is_over:  # in the middle of something that nobody waits for
                         self._drop(helper)
@@ -219,13 +233,13 @@ class Helpers:
             try:
                 free += [helper] if helper.is_ready() else []
             except Gone:
-                self.there.remove(helper)
+                self.there = [other for other in self.there if other is not helper]
                 self._drop(helper)
-        while self.lent + len(self.there) < most and self.lost < MOST_LOST and self.spent >= START_SECONDS:
+        while len(self.lent) + len(self.there) < most and self.lost < MOST_LOST and self.spent >= START_SECONDS:
             try:
                 self.there.append(Helper())
             except OSError:  # no more processes, or no files
-                self.lost = MOST_LOST
+                self.lost += 1
         return free[:most]
 
     def _drop(self, helper: Helper) -> None:
@@ -241,9 +255,9 @@ class Helpers:
 
     def forget(self) -> None:
         """In a copy of this process: it has none."""
-        for helper in self.there:
+        for helper in (*self.there, *self.lent):
             helper.forget()
-        self.there, self.lent, self._lock = [], 0, Lock()
+        self.there, self.lent, self._lock = [], [], RLock()
 
 
 helpers = Helpers()

@@ -15,8 +15,12 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from consilience.data.schema import Schema
 from consilience.data.slot import Slot
 from consilience.data.table import Table
+from consilience.parallel import one_thread
 
 __all__ = ["ENOUGH", "FAILED", "READY", "main"]
 
@@ -27,32 +31,35 @@ FIRST_TO_GO = "500"
 """Where the system runs out of memory, this process is ended rather than the one that it helps, which can do without."""
 
 
-def main(fd: int, slots: Sequence[int], modules: Sequence[str], idle: float) -> None:
+def main(fd: int, slots: Sequence[int], answers: Sequence[int], modules: Sequence[str], idle: float) -> None:
     """Help until the connection ends, or for so many seconds nobody asks. ``modules`` are loaded before the first work comes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal tells all of its processes; the other one decides
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(FIRST_TO_GO, encoding="ascii")
     for name in modules:
         import_module(name)
-    with Connection(fd) as connection, suppress(EOFError, OSError):
+    with Connection(fd) as connection, one_thread(), suppress(EOFError, OSError):
         connection.send_bytes(READY)
-        _help(connection, [Slot(each) for each in slots], idle)
+        _help(connection, [Slot(each) for each in slots], [Slot(each) for each in answers], idle)
 
 
-def _help(connection: Connection, slots: Sequence[Slot], idle: float) -> None:
+def _help(connection: Connection, slots: Sequence[Slot], answers: Sequence[Slot], idle: float) -> None:
     work: Callable[[Table], Any] | None = None
+    schema = Schema({})
     while connection.poll(idle):
         # from the process that has started this one, over a connection without a name: as trusted as its arguments
         told = pickle.loads(connection.recv_bytes())  # noqa: S301
-        if callable(told):
-            work = told
+        if len(told) == 2:
+            work, schema = told
             continue
         assert work is not None
-        k, schema, numbers, codes, step = told
+        k, numbers, codes, step = told
         table = Table.of_arrays(schema, slots[k].get(numbers), slots[k].get(codes))
         try:
             made = pickle.dumps([work(block) for block in table.blocks(step)], pickle.HIGHEST_PROTOCOL)
+            # where it is, and not itself: what does not fit into a connection would wait there, and the next part with it
+            said = pickle.dumps((k, answers[k].put({"": np.frombuffer(made, np.uint8)})))
         except Exception:  # noqa: BLE001  the other process makes it again, and has it raised where it can be seen
-            made = FAILED
-        connection.send_bytes(made)
+            said = FAILED
+        connection.send_bytes(said)
     connection.send_bytes(ENOUGH)

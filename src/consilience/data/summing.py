@@ -98,6 +98,8 @@ def _groups(table: Table, sets: Iterable[Variables]) -> dict[frozenset[str], Var
 
 def _summed(averages: Averages, groups: dict[frozenset[str], Variables], coding: Coding) -> dict[frozenset[str], _Group]:
     table, schema, own = averages.table, averages.table.schema, coding.centre_at_site
+    if not groups:
+        return {}
     found: dict[frozenset[str], _Group] = {}
     means: dict[frozenset[str], tuple[Floats, dict[str, float]]] = {}
     for key, variables in groups.items():

@@ -18,7 +18,7 @@ from consilience.disclosure.words import result_lines
 from consilience.errors import StudyError
 from consilience.federation.errors import ClientGoneError, TooFewClientsError
 from consilience.federation.exchange.auto import auto_batch
-from consilience.federation.exchange.batch import batch, drive, one_thread
+from consilience.federation.exchange.batch import batch, drive
 from consilience.federation.exchange.effects import effect_batch
 from consilience.federation.exchange.fisher import fisher_batch
 from consilience.federation.exchange.residual import residual_batch
@@ -26,6 +26,7 @@ from consilience.federation.exchange.sums import FitOptions, Sums
 from consilience.federation.exchange.together import Asking, Together, announced
 from consilience.federation.transport.base import Fingerprints, Transport
 from consilience.glm.kernel import Floats
+from consilience.parallel import one_thread
 from consilience.protocol.replicates import Replicate
 from consilience.protocol.single import SingleRequest
 from consilience.settings.choices import Alternatives, Dropout, Method

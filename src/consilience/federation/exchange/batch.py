@@ -14,11 +14,8 @@ decides how requests travel and how sums are made. Every model of every test is 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
-
-from threadpoolctl import ThreadpoolController
 
 from consilience.citest.interface import Progress
 from consilience.citest.question import Question
@@ -48,6 +45,7 @@ from consilience.federation.exchange.sums import Sums
 from consilience.glm.kernel import Floats
 from consilience.glm.layout import SiteEffects
 from consilience.glm.solver import Newton
+from consilience.parallel import one_thread
 from consilience.protocol.evaluate import Evaluate, ModelAsk
 from consilience.protocol.locate import Locate
 from consilience.protocol.products import AloneAnswer, Products
@@ -56,12 +54,11 @@ from consilience.protocol.request import VariableSet
 from consilience.protocol.single import SingleRequest
 from consilience.protocol.survey import Survey
 
-__all__ = ["Exchange", "batch", "drive", "next_of", "one_thread"]
+__all__ = ["Exchange", "batch", "drive", "next_of"]
 
 Rounds = Generator[SingleRequest, Floats, None]
 Exchange = Generator[SingleRequest, Floats, list[CIResult]]
 R = TypeVar("R")
-_threads = ThreadpoolController()
 CHUNK = 2048
 """Tests per batch of rounds: bounds the length of one message, not the number of tests."""
 
@@ -92,12 +89,6 @@ def next_of(rounds: Rounds, total: Floats) -> SingleRequest | None:
         return rounds.send(total)
     except StopIteration:
         return None
-
-
-def one_thread() -> AbstractContextManager[object]:
-    """While models are fitted: designs are narrow, and one BLAS thread is faster than several that wait for each other."""
-    limited: AbstractContextManager[object] = _threads.limit(limits=1, user_api="blas")
-    return limited
 
 
 def drive(steps: Generator[SingleRequest, Floats, list[R]], ask: Callable[[SingleRequest], Floats]) -> list[R]:

@@ -14,7 +14,7 @@ from threading import Lock
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["pl"]
+__all__ = ["load", "pl"]
 
 _lock = Lock()
 
@@ -25,12 +25,18 @@ class _Later(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # asked for by whoever looks at modules, such as doctest or a debugger
             raise AttributeError(name)
-        package = import_module(self.__name__)
-        with _lock:  # not around the import, which waits for others in its own way
-            package.Series("", import_module("numpy").empty(0))
+        package = load()
         found = getattr(package, name)
         self.__dict__.update({key: value for key, value in vars(package).items() if not key.startswith("__")})
         return found
+
+
+def load() -> ModuleType:
+    """polars, now: a server has it before the first request, which would wait for it."""
+    package = import_module("polars")
+    with _lock:  # not around the import, which waits for others in its own way
+        package.Series("", import_module("numpy").empty(0))
+    return package
 
 
 if TYPE_CHECKING:

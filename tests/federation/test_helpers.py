@@ -20,7 +20,7 @@ from tests.federation.test_blocks import clients, results
 from tests.federation.test_out_of_core import client_of, written
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="only Linux has memory without a name")]
-OPTIONS: list[dict[str, Any]] = [{}, {"site_effects": "none"}, {"ordinal": "generalized"}, {"min_cell": 5, "min_rows": 10}]
+OPTIONS: list[dict[str, Any]] = [{}, {"site_effects": "none", "min_cell": 5}, {"ordinal": "generalized"}]
 
 
 @pytest.fixture
@@ -50,15 +50,14 @@ def test_of_a_table_in_memory(monkeypatch: pytest.MonkeyPatch, given: list[int],
     assert len(given) > 50  # means, products, models and whether they hold
 
 
-@pytest.mark.parametrize("options", [{}, {"min_cell": 5}], ids=str)
-def test_of_a_table_larger_than_memory(monkeypatch: pytest.MonkeyPatch, given: list[int], tmp_path: Path, options: dict[str, Any]) -> None:
+def test_of_a_table_larger_than_memory(monkeypatch: pytest.MonkeyPatch, given: list[int], tmp_path: Path) -> None:
     for module in ("table", "streamed"):
         monkeypatch.setattr(f"consilience.data.{module}.BLOCK_ROWS", 64)
     for name in ("BLOCKS_HELD", "PARTS_HELD"):
         monkeypatch.setattr(f"consilience.data.streamed.{name}", 1)
     paths = [written(tmp_path, site) for site in range(2)]
     alone, together = (
-        Server([client_of(path, path.stem, threads=threads) for path in paths], **options).test_all(max_given=1) for threads in (1, 2)
+        Server([client_of(path, path.stem, threads=threads) for path in paths], min_cell=5).test_all(max_given=1) for threads in (1, 2)
     )
     assert together.equals(alone, null_equal=True)
     assert len(given) > 50

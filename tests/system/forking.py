@@ -32,7 +32,7 @@ LOADED = (
     *("consilience.cli.commands", "consilience.cli.server", "consilience.cli.client", "consilience.cli.app_command"),
     *("consilience.service.agent", "consilience.service.agent.rehearsal", "consilience.service.config", "consilience.service.logs"),
     *("consilience.service.server.serve", "consilience.web.server_app", "consilience.web.desk", "consilience.web.site_app"),
-    *("httpcore", "httpx", "uvicorn", "uvicorn.lifespan.on", "uvicorn.loops.auto", "uvicorn.protocols.http.auto"),
+    *("polars", "httpcore", "httpx", "uvicorn", "uvicorn.lifespan.on", "uvicorn.loops.auto", "uvicorn.protocols.http.auto"),
     *("uvicorn.protocols.websockets.websockets_sansio_impl", "websockets.asyncio.client"),
 )
 STDIO = 3

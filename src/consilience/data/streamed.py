@@ -98,7 +98,7 @@ class Streamed(Table):
     """
 
     def __init__(self, lazy: pl.LazyFrame, schema: Schema, owner: str, *, memory: int, threads: int = 1, step: int = 0) -> None:
-        self.schema, self.site, self.threads, self.cluster, self.apart = schema, None, threads, None, None
+        self.schema, self.site, self.threads, self.helpers, self.cluster, self.apart = schema, None, threads, 0, None, None
         self._lazy, self._owner, self._step = lazy, owner, step
         self._columns = {name: i for i, name in enumerate(lazy.collect_schema().names())}
         held = [name for name in schema if name in self._columns]

@@ -76,10 +76,9 @@ class Table:
     """
 
     coded: dict[Hashable, Floats] | None = None
-    helpers: int = 0
 
     def __init__(self, frame: pl.DataFrame, schema: Schema, owner: str, cluster: str | None = None, *, site: str | None = None) -> None:
-        self.schema, self.site, self.threads = schema, site, 1
+        self.schema, self.site, self.threads, self.helpers = schema, site, 1, 0
         self.cluster = None if cluster is None else _encode_clusters(frame, schema, owner, cluster)
         self.n_rows = frame.height
         self.numbers: dict[str, Floats] = {}
@@ -108,7 +107,7 @@ class Table:
         1
         """
         made = object.__new__(Table)
-        made.schema, made.site, made.cluster, made.apart, made.threads = schema, None, None, None, 1
+        made.schema, made.site, made.cluster, made.apart, made.threads, made.helpers = schema, None, None, None, 1, 0
         made.numbers, made.codes, made._rows = dict(numbers), dict(codes), {}
         made.names = frozenset(numbers) | frozenset(codes)
         made.n_rows = max((len(column) for columns in (numbers, codes) for column in columns.values()), default=0)
@@ -170,7 +169,7 @@ class Table:
     def _stretch(self, rows: slice, names: Iterable[str]) -> Table:
         """Some columns of some rows, shared and not copied."""
         made = object.__new__(Table)
-        made.schema, made.site, made.cluster, made.apart, made.threads = self.schema, self.site, None, None, 1
+        made.schema, made.site, made.cluster, made.apart, made.threads, made.helpers = self.schema, self.site, None, None, 1, 0
         made.n_rows = len(range(*rows.indices(self.n_rows)))
         made.numbers = {name: self.numbers[name][rows] for name in names if name in self.numbers}
         made.codes = {name: self.codes[name][rows] for name in names if name in self.codes}

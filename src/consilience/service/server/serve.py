@@ -18,6 +18,7 @@ from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
+from consilience.frames import load
 from consilience.protocol.framing import FRAME_BYTES
 from consilience.secagg import Identity
 from consilience.service.config import ServerConfig
@@ -128,6 +129,7 @@ class _Loop(asyncio.SelectorEventLoop):
 def serve(config: ServerConfig, identity: Identity, dress: Callable[[FastAPI], FastAPI] = lambda app: app) -> None:
     """Serve until stopped; one process per folder. ``dress`` may add to the application, such as pages."""
     with lock_folder(Path(config.home)):
+        load()
         app = dress(create_app(config, identity))
         settle()
         try:

@@ -39,8 +39,6 @@ class Slot:
         for name, column in columns.items():
             placed.append((name, column.dtype.str, end, len(column)))
             end += -(-column.nbytes // ALIGNED) * ALIGNED
-        if end > self._size:
-            os.ftruncate(self.fd, end)
         memory = self._mapped(end)
         for (_, kind, start, n), column in zip(placed, columns.values(), strict=True):
             np.frombuffer(memory, kind, n, start)[:] = column

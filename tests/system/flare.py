@@ -22,6 +22,8 @@ from tests.system.processes import environment, free_port, until
 PAGE = Path(__file__).parents[2] / "docs" / "nvflare.md"
 SITES = ("muenster", "marburg", "mainz")
 KITS = Path("poc/stroke/prod_00")
+STOPPING = 120.0
+"""Seconds in which FLARE's processes should have stopped."""
 
 
 def block(language: str) -> str:
@@ -45,24 +47,32 @@ class Federation:
     def kits(self) -> Path:
         return self.folder / KITS
 
-    def type(self, *typed: str) -> str:
-        """Type lines into a shell of their own, which knows what the page sets; what they print."""
+    def type(self, *typed: str, seconds: float = 450.0) -> str:
+        """Type lines into a shell of their own, which knows what the page sets; what they print. Lines that fail, or do not come to an end,
+        are told with what they had printed, and whatever they had started is gone.
+        """
         sets = [line for line in lines() if line.startswith(("export ", "KITS="))]
         script = "\n".join(["set -eu", *sets, *(f"{line} <<< y" if "nvflare consent" in line else line for line in typed)])
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # FLARE starts whatever python3 is
         values = environment(PATH=path, HOME=str(self.folder), PYTHONPATH=str(Path(__file__).parents[2]))
-        done = subprocess.run(
+        with subprocess.Popen(
             ["bash", "-c", script],
             cwd=self.folder,
             env=values,
-            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
-            check=False,
-            timeout=450,
             start_new_session=True,
-        )
-        assert done.returncode == 0, done.stderr + done.stdout
-        return done.stdout + done.stderr
+        ) as shell:
+            try:
+                told, _ = shell.communicate(timeout=seconds)
+            except subprocess.TimeoutExpired:
+                os.killpg(shell.pid, signal.SIGKILL)
+                told, _ = shell.communicate()
+                raise AssertionError(f"no end after {seconds} seconds\n{told}") from None
+        assert shell.returncode == 0, told
+        return told
 
     def submit(self, job: str = "job") -> str:
         """The page's line that submits a job; the job's id."""
@@ -113,10 +123,10 @@ class Federation:
         stop = next(line for line in lines() if "poc stop" in line)
         try:
             try:
-                self.type(stop)
+                self.type(stop, seconds=STOPPING)
             except AssertionError:  # FLARE waits for half a minute; on a busy machine that is too little, and it may be asked again
                 if processes(self.kits):
-                    self.type(stop)
+                    self.type(stop, seconds=STOPPING)
         finally:
             for pid, _ in processes(self.kits):
                 kill(pid)

@@ -24,6 +24,8 @@ AT_ONCE = 50
 async def follow(port: int, request: bytes, ca: str, number: int) -> list[bytes]:
     """What so many listeners have heard, to the end."""
     context, turn, left = client_context(Path(ca).read_text(), system=False), asyncio.Semaphore(AT_ONCE), number
+    if not number:
+        print("ready", flush=True)  # noqa: T201
 
     async def one() -> bytes:
         nonlocal left
@@ -60,8 +62,7 @@ def run(server: Server, folder: Path, listeners: int, sites: int = 3) -> Run:
     crowd = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2])
     try:
         assert crowd.stdout is not None
-        if listeners:
-            assert crowd.stdout.readline() == "ready\n"
+        assert crowd.stdout.readline() == "ready\n"  # also where none listens: its process is not to be loading while the study runs
         for agent in agents:
             agent.start()
         connected(server, study, sites)

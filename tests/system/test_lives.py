@@ -18,9 +18,12 @@ from consilience.service.agent import join as enter
 from consilience.service.invitation import read_invitation
 from tests.system.forking import fork
 from tests.system.processes import Agent, Server, begin, declaration, enrol, environment, running, until, write_frames
+from tests.system.proxy import delaying
 from tests.system.test_equality import connected
 
 pytestmark = pytest.mark.slow
+FAR = 0.1
+"""Seconds to a site that is to be lost under way: the rounds that are left take seconds, and nobody is in a hurry to stop it in time."""
 
 
 def frames_of(sites: int) -> dict[str, pl.DataFrame]:
@@ -192,14 +195,15 @@ def test_a_study_that_failed_runs_again_under_its_contract(server: Server, folde
     body = declaration(frames, return_seconds=1, batching="levels")
     study, started = enrol(server, folder, frames, body)
     whole, others = enrol(server, folder / "whole", frames, body)
-    agents += [agent.start() for agent in (*started, *others)]
-    connected(server, whole, 3)
-    connected(server, study, 3)
-    server.do("POST", f"/studies/{study}/start")
-    until(lambda: server.do("GET", f"/studies/{study}")["tests"], pause=0.005)
-    started[2].kill()
-    if server.wait(study) == "finished":
-        pytest.skip("it was over before the site was gone")
+    with delaying(None, FAR) as line:
+        agents += [agent.start() for agent in (*started[:2], *others)]
+        agents.append(started[2].start(https_proxy=f"http://127.0.0.1:{line.port}"))
+        connected(server, whole, 3)
+        connected(server, study, 3)
+        server.do("POST", f"/studies/{study}/start")
+        until(lambda: server.do("GET", f"/studies/{study}")["tests"], pause=0.005)
+        started[2].kill()
+    assert server.wait(study) == "failed"
     made = server.do("GET", f"/studies/{study}")["tests"]
     assert made
     assert [agent.wait(60) for agent in started[:2]] == [3, 3]

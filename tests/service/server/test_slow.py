@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 import uvicorn
 
@@ -51,6 +52,14 @@ def ends(connection: socket.socket) -> bool:
         return True
 
 
+def is_healthy(connection: socket.socket) -> bool:
+    connection.sendall(HEALTH)
+    found = b""
+    while part := b"" if found.endswith(b"}") else connection.recv(1 << 16):
+        found += part
+    return found.startswith(b"HTTP/1.1 200")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "begin", [b"", b"GET /hea", HEALTH[:-2], b"POST /api/v1/login HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"], ids=range(4)
@@ -78,14 +87,21 @@ def test_a_byte_now_and_then_does_not_help(port: int) -> None:
 def test_a_second_request_has_the_same_time(port: int) -> None:
     with dial(port) as connection:
         for _ in range(3):
-            connection.sendall(HEALTH)
-            found = b""
-            while not found.endswith(b"}"):
-                found += connection.recv(1 << 16)
-            assert found.startswith(b"HTTP/1.1 200")
+            assert is_healthy(connection)
             time.sleep(0.5 * DEADLINE)  # longer than the time for one request, together; a busy machine makes each longer
         connection.sendall(HEALTH[:20])
         assert ends(connection)
+
+
+@pytest.mark.slow
+def test_the_server_is_not_the_first_to_give_up_a_connection(port: int) -> None:
+    """A client that uses one again just as the server ends it has no answer, and cannot know whether anything was done."""
+    theirs = httpx.Limits().keepalive_expiry
+    assert theirs is not None
+    with dial(port) as connection:
+        assert is_healthy(connection)
+        time.sleep(theirs + 2.0)
+        assert is_healthy(connection)
 
 
 @pytest.mark.slow

@@ -36,6 +36,9 @@ GOODBYE_SECONDS = 1.0
 REQUEST_SECONDS = 30.0
 """A megabyte, the longest body by default, in 30 seconds is 35 kB/s: a slow line manages that. uvicorn bounds idle connections in time, and
 not a request under way."""
+IDLE_SECONDS = 20
+"""For a connection between two requests, and well over the five seconds after which httpx, our own client too, no longer uses one again.
+Where both give it up at the same moment, as with uvicorn's five seconds, a request now and then meets a connection that just ends."""
 SHUTDOWN_SECONDS = 3
 """For requests under way when the server stops; runs are interrupted and need none of it."""
 HANDSHAKE_SECONDS = 10.0
@@ -218,5 +221,6 @@ def options_of(config: ServerConfig, door: Door | None = None) -> dict[str, Any]
         "server_header": False,
         "access_log": False,
         "log_config": None,  # set_up_logs has set up all of them
+        "timeout_keep_alive": IDLE_SECONDS,
         "timeout_graceful_shutdown": SHUTDOWN_SECONDS,
     }

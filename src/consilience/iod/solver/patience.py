@@ -1,17 +1,14 @@
 """Steps of the solver that cannot be interrupted, and a search that does not wait for them longer than it may.
 
 The solver grounds a program and prepares a search in one step each, which take seconds with thirty variables. They release the
-interpreter, so they are done in a thread and waited for with an eye on the clock. A step that was left goes on to its end; if nobody will
-ever want it, behind everybody who has something to do.
+interpreter, so they are done in a thread and waited for with an eye on the clock. A step that was left goes on to its end
+at the priority of all others: it takes the interpreter's lock now and then, and whoever came last would let everybody wait for it.
 """
 
 from __future__ import annotations
 
-import os
-import sys
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from threading import Lock, Thread
 from typing import Generic, TypeVar
 
@@ -19,8 +16,6 @@ from consilience.iod.clock import Clock
 
 __all__ = ["TICK", "Step", "under_way"]
 
-LAST = 19
-"""The priority of work that nobody waits for; 0 is that of others, and 19 is the least."""
 TICK = 0.2
 """Seconds between looks at the clock while the solver works: soon enough for a person who cancels."""
 
@@ -48,8 +43,6 @@ class Step(Generic[Found]):
         The step.
     undo : callable
         What to do with a result that nobody waits for.
-    dispensable : bool
-        True if nobody will wait for it again, once it was left.
 
     Examples
     --------
@@ -57,8 +50,8 @@ class Step(Generic[Found]):
     42
     """
 
-    def __init__(self, call: Callable[[], Found], undo: Callable[[Found], object] = lambda _: None, *, dispensable: bool = False) -> None:
-        self._call, self._undo, self._lock, self._dispensable = call, undo, Lock(), dispensable
+    def __init__(self, call: Callable[[], Found], undo: Callable[[Found], object] = lambda _: None) -> None:
+        self._call, self._undo, self._lock = call, undo, Lock()
         self._left = False
         self._found: list[Found] = []
         self._error: BaseException | None = None
@@ -92,20 +85,12 @@ class Step(Generic[Found]):
             with self._lock:
                 self._left = True
                 late, self._found = self._found, []
-            if self._dispensable:
-                self._yield()
             for found in late:
                 self._undo(found)
             raise
         if self._error is not None:
             raise self._error
         return self._found[0]
-
-    def _yield(self) -> None:
-        """Whoever else wants the processor comes first. On Linux a thread has a priority of its own; elsewhere it would be the process."""
-        if sys.platform == "linux" and self._thread.is_alive() and self._thread.native_id is not None:
-            with suppress(OSError):  # it has just ended
-                os.setpriority(os.PRIO_PROCESS, self._thread.native_id, LAST)
 
     def wait(self, clock: Clock) -> None:
         """Until the call has ended, whether or not anybody has left."""

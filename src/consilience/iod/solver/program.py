@@ -96,7 +96,7 @@ class Program:
         if clock is None or n <= MANY_VARIABLES:
             control.ground([("base", [])])
         else:
-            Step(lambda: control.ground([("base", [])]), dispensable=True).result(clock)  # left, this program does not come to be
+            Step(lambda: control.ground([("base", [])])).result(clock)  # left, this program does not come to be
         self._adjacent = self._literals("adj", 2)
         self._heads = self._literals("head", 2)
         self._tails = self._literals("tail", 2)
